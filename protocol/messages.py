@@ -5,9 +5,11 @@ How they become bytes is in `wire`; who sends them is in `group`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
+from .errors import EncodeError
 from .versions import UNKNOWN
 
 NO_REBALANCE = 2**63 - 1
@@ -57,12 +59,23 @@ class HostInfo(NamedTuple):
     port: int
 
 
+NestedOffsetSums = tuple[tuple[int, tuple[tuple[int, int], ...]], ...]
+"""How v7 to v9 carry offset sums: (subtopology, ((partition, offset sum), ...)) for each subtopology."""
+
+FlatOffsetSums = tuple[tuple[TaskId, int], ...]
+"""How v10 and later carry offset sums: (task, offset sum) for each task."""
+
+
 @dataclass(frozen=True, slots=True)
 class SubscriptionInfo:
     """What a member tells the leader: the version it speaks, the one it supports, and its tasks.
 
-    v1 to v6 carry `prev_tasks` and `standby_tasks`; v7 and later carry `task_offset_sums`, as
-    (subtopology, ((partition, offset sum), ...)) in v7 to v9, as (TaskId, offset sum) from v10.
+    v1 to v6 carry `prev_tasks` and `standby_tasks`; v7 and later carry `task_offset_sums`, nested by
+    subtopology in v7 to v9, flat from v10. `of` shapes tasks for a version, `offset_sums` reads any shape.
+
+    >>> info = SubscriptionInfo.of({TaskId(0, 1): LATEST_OFFSET}, version=7, latest_supported_version=11)
+    >>> info.task_offset_sums, info.offset_sums()
+    (((0, ((1, -2),)),), {TaskId(subtopology=0, partition=1, topology=None): -2})
 
     Source: KIP-268, KIP-441; 3.9.0 SubscriptionInfoData.json.
     """
@@ -74,12 +87,75 @@ class SubscriptionInfo:
     user_end_point: str | None = None
     prev_tasks: tuple[TaskId, ...] = ()
     standby_tasks: tuple[TaskId, ...] = ()
-    task_offset_sums: tuple[tuple[object, object], ...] = ()
+    task_offset_sums: NestedOffsetSums | FlatOffsetSums = ()
     unique_field: int = 0
     error_code: int = 0
     client_tags: tuple[tuple[str, str], ...] = ()
     head_only: bool = False
     """Whether only the two ints could be read: a future version, as its reader sees it."""
+
+    @classmethod
+    def of(
+        cls,
+        offset_sums: Mapping[TaskId, int],
+        *,
+        version: int,
+        latest_supported_version: int,
+        process_id: bytes = bytes(16),
+        user_end_point: str | None = None,
+        unique_field: int = 0,
+        error_code: int = 0,
+        client_tags: Iterable[tuple[str, str]] = (),
+    ) -> SubscriptionInfo:
+        """The subscription of a member with these tasks, with only those fields that its version carries.
+
+        Below v7 a task with `LATEST_OFFSET` is a previous active task, any other a standby.
+
+        Raises EncodeError for a named topology below v10.
+
+        Source: 3.9.0 SubscriptionInfo (the constructor).
+        """
+        if version < 10 and any(task.topology for task in offset_sums):
+            raise EncodeError(f"v{version} has no named topologies, v10 and later have", field="task_offset_sums")
+        prev: tuple[TaskId, ...] = ()
+        standby: tuple[TaskId, ...] = ()
+        sums: NestedOffsetSums | FlatOffsetSums = ()
+        if version >= 10:
+            sums = tuple(offset_sums.items())
+        elif version >= 7:
+            nested: dict[int, list[tuple[int, int]]] = {}
+            for task, offset in offset_sums.items():
+                nested.setdefault(task.subtopology, []).append((task.partition, offset))
+            sums = tuple((subtopology, tuple(pairs)) for subtopology, pairs in nested.items())
+        else:
+            prev = tuple(task for task, offset in offset_sums.items() if offset == LATEST_OFFSET)
+            standby = tuple(task for task, offset in offset_sums.items() if offset != LATEST_OFFSET)
+        return cls(
+            version=version,
+            latest_supported_version=latest_supported_version if version >= 3 else UNKNOWN,
+            process_id=process_id,
+            user_end_point=user_end_point or None if version >= 2 else None,
+            prev_tasks=prev,
+            standby_tasks=standby,
+            task_offset_sums=sums,
+            unique_field=unique_field if version >= 8 else 0,
+            error_code=error_code if version >= 9 else 0,
+            client_tags=tuple(client_tags) if version >= 11 else (),
+        )
+
+    def offset_sums(self) -> dict[TaskId, int]:
+        """The offset sum of each task; below v7 what 2.6.0 and later make of the two task lists.
+
+        Source: 3.9.0 SubscriptionInfo#taskOffsetSums.
+        """
+        if self.version >= 10:
+            return dict(cast(FlatOffsetSums, self.task_offset_sums))
+        if self.version >= 7:
+            nested = cast(NestedOffsetSums, self.task_offset_sums)
+            return {TaskId(subtopology, partition): offset for subtopology, pairs in nested for partition, offset in pairs}
+        sums = dict.fromkeys(self.prev_tasks, LATEST_OFFSET)
+        sums.update(dict.fromkeys(self.standby_tasks, UNKNOWN_OFFSET_SUM))
+        return sums
 
 
 @dataclass(frozen=True, slots=True)
