@@ -1,0 +1,189 @@
+"""A trace as the plain data that a page can play: where it starts, and for each step what changes.
+
+How a page plays it is in `player.js`; the layouts that it plays on are in `diagrams`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from .trace import GroupView, MemberView, Sent, Step, Trace, View
+
+SCHEMA = 1
+
+_STREAMS = "streams/src/main/java/org/apache/kafka/streams/"
+_CONSUMER = "clients/src/main/java/org/apache/kafka/clients/consumer/"
+_GROUP = "core/src/main/scala/kafka/coordinator/group/"
+_PATHS = {
+    "KafkaStreams": f"{_STREAMS}KafkaStreams.java",
+    "StreamsConfig": f"{_STREAMS}StreamsConfig.java",
+    "StreamPartitionAssignor": f"{_STREAMS}processor/internals/StreamPartitionAssignor.java",
+    "StreamsPartitionAssignor": f"{_STREAMS}processor/internals/StreamsPartitionAssignor.java",
+    "StreamsRebalanceListener": f"{_STREAMS}processor/internals/StreamsRebalanceListener.java",
+    "StreamThread": f"{_STREAMS}processor/internals/StreamThread.java",
+    "SubscriptionInfo": f"{_STREAMS}processor/internals/assignment/SubscriptionInfo.java",
+    "AssignmentInfo": f"{_STREAMS}processor/internals/assignment/AssignmentInfo.java",
+    "AssignorConfiguration": f"{_STREAMS}processor/internals/assignment/AssignorConfiguration.java",
+    "KafkaConsumer": f"{_CONSUMER}KafkaConsumer.java",
+    "AbstractCoordinator": f"{_CONSUMER}internals/AbstractCoordinator.java",
+    "ConsumerCoordinator": f"{_CONSUMER}internals/ConsumerCoordinator.java",
+    "GroupCoordinator": f"{_GROUP}GroupCoordinator.scala",
+    "GroupMetadata": f"{_GROUP}GroupMetadata.scala",
+    "MemberMetadata": f"{_GROUP}MemberMetadata.scala",
+}
+
+
+def frames(trace: Trace) -> dict[str, object]:
+    """The trace as JSON's plain data: the first view whole, then one frame a step with only what changed.
+
+    What repeats (the bytes of a message, the address of a source) stands once, in a table.
+    """
+    payloads: dict[str, int] = {}
+    sources: dict[str, str] = {}
+    played = [_frame(step, payloads, sources) for step in trace]
+    return {
+        "schema": SCHEMA,
+        "meta": _meta(trace),
+        "first": _view(trace.first),
+        "frames": played,
+        "payloads": list(payloads),
+        "sources": sources,
+    }
+
+
+def source_url(source: str) -> str:
+    """Where to read a source at its tag; empty for a class that is not known here.
+
+    >>> source_url("2.0.0 StreamThread#runLoop").removeprefix("https://github.com/apache/kafka/blob/2.0.0/")
+    'streams/src/main/java/org/apache/kafka/streams/processor/internals/StreamThread.java'
+    """
+    tag, _, rest = source.partition(" ")
+    path = _PATHS.get(rest.partition("#")[0].strip(" ,;"))
+    return f"https://github.com/apache/kafka/blob/{tag}/{path}" if path else ""
+
+
+def sides(trace: Trace) -> dict[str, str]:
+    """Which side of the upgrade each binary of a run is on: `old`, `new`, or `third`."""
+    names = list(_binaries(trace))
+    last = [member.binary for member in trace.last.members]
+    target = max(names[1:], key=last.count, default="")
+    return {name: "old" if name == names[0] else "new" if name == target else "third" for name in names}
+
+
+def bounces(trace: Trace) -> Iterator[tuple[int, str, str]]:
+    """(number of the first step, who is bounced, to which binary) for each bounce."""
+    begun = 0
+    for step in trace:
+        if step.bounce <= begun or not step.member:
+            continue
+        begun = step.bounce
+        changes = (later.after.member(step.member).binary for later in trace.steps[step.number - 1 :])
+        now = step.before.member(step.member).binary
+        yield step.number, step.member, next((binary for binary in changes if binary != now), now)
+
+
+def _binaries(trace: Trace) -> dict[str, int]:
+    seen: dict[str, int] = {}
+    for view in (trace.first, *(step.after for step in trace)):
+        for member in sorted(view.members, key=lambda member: member.latest):
+            seen.setdefault(member.binary, member.latest)
+    return seen
+
+
+def _meta(trace: Trace) -> dict[str, object]:
+    side, members = sides(trace), [member.name for member in trace.first.members]
+    order = [(number, f"{who} to {binary}") for number, who, binary in bounces(trace)]
+    return {
+        "title": " → ".join(side),
+        "members": members,
+        "binaries": [
+            {"name": name, "latest": latest, "side": side[name]} for name, latest in _binaries(trace).items()
+        ],
+        "picks": dict(trace.picks),
+        "python": f"simulate(Scenario({', '.join(f'{pick}={value!r}' for pick, value in trace.picks.items())}))",
+        "bounces": [{"frame": number, "text": text} for number, text in order],
+        "outcome": {
+            "kind": trace.outcome.kind,
+            "text": trace.outcome.text,
+            "deaths": [
+                {"member": death.member, "cause": death.cause, "generation": death.generation, "step": death.step}
+                for death in trace.outcome.deaths
+            ],
+        },
+    }
+
+
+def _view(view: View) -> dict[str, object]:
+    return {"members": {member.name: _member(member) for member in view.members}, "group": _group(view.group)}
+
+
+def _member(member: MemberView) -> dict[str, object]:
+    return {
+        "state": member.state,
+        "jar": member.binary,
+        "speaks": member.used,
+        "supports": member.latest,
+        "tasks": [str(task) for task in member.tasks],
+        "id": member.member_id,
+        "failure": str(member.failure) if member.failure else "",
+    }
+
+
+def _group(group: GroupView) -> dict[str, object]:
+    return {
+        "state": group.state,
+        "generation": group.generation,
+        "leader": group.leader,
+        "leader_id": group.leader_id,
+        "members": list(group.members),
+        "ghosts": list(group.ghosts),
+    }
+
+
+def _changed(before: Mapping[str, object], after: Mapping[str, object]) -> dict[str, object]:
+    return {key: value for key, value in after.items() if before.get(key) != value}
+
+
+def _frame(step: Step, payloads: dict[str, int], sources: dict[str, str]) -> dict[str, object]:
+    known = {member.name: _member(member) for member in step.before.members}
+    members = {
+        member.name: changed
+        for member in step.after.members
+        if (changed := _changed(known.get(member.name, {}), _member(member)))
+    }
+    group = _changed(_group(step.before.group), _group(step.after.group))
+    sources.setdefault(step.source, source_url(step.source))
+    logged: dict[tuple[str, str], list[str]] = {}
+    for line in step.log:
+        logged.setdefault((line.level, f"{line.logger} - {line.text}"), []).append(line.member)
+    frame: dict[str, object] = {
+        "n": step.number,
+        "action": step.action,
+        "who": list(step.members),
+        "title": step.title,
+        "why": step.why,
+        "tag": step.tag,
+        "bounce": step.bounce,
+        "at": round(step.at, 3),
+        "set": {**({"members": members} if members else {}), **({"group": group} if group else {})},
+        "moves": [list(move) for move in step.moves],
+        "messages": [_message(sent, payloads) for sent in step.messages],
+        "log": [{"members": who, "level": level, "text": text} for (level, text), who in logged.items()],
+        "source": step.source,
+    }
+    return {key: value for key, value in frame.items() if value not in ("", [], {})}
+
+
+def _message(sent: Sent, payloads: dict[str, int]) -> dict[str, object]:
+    message: dict[str, object] = {"kind": sent.kind, "from": sent.sender, "to": sent.receiver}
+    if sent.version is not None:
+        message["version"] = sent.version
+    if sent.supported is not None:
+        message["supported"] = sent.supported
+    if sent.tasks:
+        message["tasks"] = [str(task) for task in sent.tasks]
+    if sent.probing:
+        message["probing"] = True
+    if sent.data:
+        message["data"] = payloads.setdefault(sent.data.hex(), len(payloads))
+    return message
