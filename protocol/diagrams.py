@@ -118,11 +118,12 @@ def slots(tokens: int) -> tuple[tuple[float, float], ...]:
     """Where each token stands in a box, from the middle of its upper edge: its own place in every state.
 
     >>> slots(3)
-    ((-25.0, 41.0), (0.0, 41.0), (25.0, 41.0))
+    ((-33.0, 42.0), (0.0, 42.0), (33.0, 42.0))
     """
     abreast = max(1, -(-tokens // rows_of_tokens(tokens)))
+    apart = 33 if tokens < ABREAST else 25
     return tuple(
-        ((place % abreast - (abreast - 1) / 2) * 25, 41.0 + place // abreast * PITCH) for place in range(tokens)
+        ((place % abreast - (abreast - 1) / 2) * apart, 42.0 + place // abreast * PITCH) for place in range(tokens)
     )
 
 
@@ -132,10 +133,10 @@ def dot(machine: Machine, *, tokens: int = 0, tall: bool = False) -> str:
     No colours, no HTML labels, boxes of a fixed size: so every Graphviz draws the same, and a page can paint it.
     """
     height = (0.8 if tokens else 0.64) + (rows_of_tokens(tokens) - 1) * PITCH / 72
-    text = 14 if tall else 12
+    text = 15 if tall else 12
     lines = [
         f"digraph {_quoted(machine.name)} {{",
-        f"  graph [rankdir={'TB' if tall else 'LR'} nodesep={0.3 if tall else 0.32} ranksep={0.34 if tall else 0.42}"
+        f"  graph [rankdir={'TB' if tall else 'LR'} nodesep={0.14 if tall else 0.32} ranksep={0.34 if tall else 0.42}"
         " pad=0.06 fontname=Helvetica]",
         f"  node [shape=box style=rounded fixedsize=true width=1.5 height={height:.3f} fontname=Helvetica"
         f" fontsize={text} labelloc={'t' if tokens else 'c'}]",
@@ -299,9 +300,7 @@ def plain(svg: str, *, against: set[str] | frozenset[str] = frozenset()) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_short(width)} {_short(height)}"'
         f' width="{_short(width)}" height="{_short(height)}" font-family="Helvetica,Arial,sans-serif"'
-        ' text-anchor="middle" fill="none" stroke="currentColor">\n'
-        + "\n".join(parts)
-        + "\n</svg>\n"
+        ' text-anchor="middle" fill="none" stroke="currentColor">\n' + "\n".join(parts) + "\n</svg>\n"
     )
 
 

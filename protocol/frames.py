@@ -96,9 +96,7 @@ def _meta(trace: Trace) -> dict[str, object]:
     return {
         "title": " → ".join(side),
         "members": members,
-        "binaries": [
-            {"name": name, "latest": latest, "side": side[name]} for name, latest in _binaries(trace).items()
-        ],
+        "binaries": [{"name": name, "latest": latest, "side": side[name]} for name, latest in _binaries(trace).items()],
         "picks": dict(trace.picks),
         "python": f"simulate(Scenario({', '.join(f'{pick}={value!r}' for pick, value in trace.picks.items())}))",
         "bounces": [{"frame": number, "text": text} for number, text in order],

@@ -287,7 +287,7 @@ def crash() -> Trace:
         "assign",
         ("C",),
         "Leader C assigns in v3 and advertises v4",
-        "All speak at least v3, so it answers in v3; the second int is its own latest version, whatever others support.",
+        "All speak at least v3, so it answers in v3; the second int is its own latest version, whatever they support.",
         messages=(Sent("SyncGroup", "C", "coordinator"),),
         log=(LogLine("C", "INFO", ASSIGNOR, "Downgrading metadata to version 3. Latest supported version is 4."),),
         source=f"2.1.0 {ASSIGNOR}#assign",
@@ -360,9 +360,7 @@ def crash() -> Trace:
         source="2.0.0 AbstractCoordinator#joinGroupIfNeeded",
         seconds=3.1,
     )
-    failure = Failure(
-        "IllegalArgumentException", "version must be between 1 and 3; was: 4"
-    )
+    failure = Failure("IllegalArgumentException", "version must be between 1 and 3; was: 4")
     run.step(
         "die",
         ("A", "B"),
@@ -371,7 +369,7 @@ def crash() -> Trace:
         moves=(("A", "JOINING-cannot encode-CRASHED"), ("B", "JOINING-cannot encode-CRASHED")),
         to={name: {"failure": failure, "member_id": ""} for name in ("A", "B")},
         group={"ghosts": ("A#1", "B#1")},
-        log=tuple(LogLine(name, "ERROR", "StreamThread", f"Encountered the following error: {failure}") for name in "AB"),
+        log=tuple(LogLine(name, "ERROR", "StreamThread", f"Encountered the error: {failure}") for name in "AB"),
         tag="death",
         source="2.0.0 SubscriptionInfo#encode",
     )
