@@ -1,0 +1,174 @@
+"""SubscriptionInfo as bytes and back, v1 to v11: what a member says to the leader.
+
+What one release's reader makes of bytes, failures included, is in `binary`; the layout as a table in `layout`.
+"""
+
+from __future__ import annotations
+
+import struct
+from itertools import repeat, starmap
+from struct import Struct
+from typing import cast
+
+from ..errors import EncodeError
+from ..messages import FlatOffsetSums, NestedOffsetSums, SubscriptionInfo, TaskId
+from ..versions import LATEST, UNKNOWN
+from .layout import SUBSCRIPTION_INFO, reason
+from .scalars import BYTE, INT, INTS, Reader, new_task, pack, pack_text16, pack_text32
+
+_HEAD_OLD = Struct(">i16s")
+_HEAD = Struct(">ii16s")
+_OFFSET = Struct(">iq")
+_TASK_OFFSET = Struct(">iiq")
+_NAMELESS_TASK_OFFSET = Struct(">iiqh")
+
+
+def decode_subscription_info(data: bytes) -> SubscriptionInfo:
+    """The subscription in these bytes; of a future version only the head.
+
+    Trailing bytes are ignored, as by every release; `fields` tells them.
+
+    Raises DecodeError with the offset and the field where the bytes stop being readable.
+
+    >>> decode_subscription_info(bytes.fromhex("0000000c0000000c")).latest_supported_version
+    12
+
+    Source: KIP-268; 3.9.0 SubscriptionInfo#decode, SubscriptionInfoData.json.
+    """
+    data = bytes(data)
+    try:
+        return parse(data)
+    except (struct.error, ValueError):
+        raise reason(data, SUBSCRIPTION_INFO) from None
+
+
+def parse(data: bytes) -> SubscriptionInfo:
+    """The subscription in these bytes; struct.error or ValueError where they cannot be read."""
+    version: int = INT.unpack_from(data)[0]
+    latest = UNKNOWN
+    if not 1 <= version <= LATEST:
+        if version < 1:
+            raise ValueError(version)
+        version, latest = INTS.unpack_from(data)
+        return SubscriptionInfo(version, latest, head_only=True)
+    if version >= 3:
+        version, latest, process_id = _HEAD.unpack_from(data)
+        read = Reader(data, 24)
+    else:
+        version, process_id = _HEAD_OLD.unpack_from(data)
+        read = Reader(data, 20)
+    if version < 7:
+        prev, standby = _tasks(read), _tasks(read)
+        end_point = read.text32() if version >= 2 else ""
+        return SubscriptionInfo(version, latest, process_id, end_point or None, prev, standby)
+    end_point = read.text32()
+    sums: NestedOffsetSums | FlatOffsetSums = _nested(read) if version < 10 else _flat(read)
+    unique: int = BYTE.unpack(read.raw(1))[0] if version >= 8 else 0
+    error = read.i32() if version >= 9 else 0
+    tags = tuple([(read.text32(), read.text32()) for _ in read.count(8)]) if version >= 11 else ()
+    return SubscriptionInfo(version, latest, process_id, end_point or None, (), (), sums, unique, error, tags)
+
+
+def _tasks(read: Reader) -> tuple[TaskId, ...]:
+    return tuple([new_task((subtopology, partition, None)) for subtopology, partition in read.pairs()])
+
+
+def _nested(read: Reader) -> NestedOffsetSums:
+    sums = []
+    for _ in read.count(8):
+        subtopology = read.i32()
+        sums.append((subtopology, tuple(_OFFSET.iter_unpack(read.raw(12 * read.i32())))))
+    return tuple(sums)
+
+
+def _flat(read: Reader) -> FlatOffsetSums:
+    start = read.at
+    count = read.i32()
+    rows = list(_NAMELESS_TASK_OFFSET.iter_unpack(read.raw(18 * count)))
+    if {row[3] for row in rows} <= {-1}:
+        return tuple([(new_task((subtopology, partition, None)), offset) for subtopology, partition, offset, _ in rows])
+    read.at = start + 4  # some task has a name, so the rows are not of one length
+    sums = []
+    for _ in repeat(None, count):
+        subtopology, partition, offset = _TASK_OFFSET.unpack(read.raw(16))
+        sums.append((new_task((subtopology, partition, read.text16_or_none() or None)), offset))
+    return tuple(sums)
+
+
+def encode_subscription_info(info: SubscriptionInfo) -> bytes:
+    """The bytes of this subscription, in the order of its tuples; what its version does not carry is dropped.
+
+    Raises EncodeError for a value that no bytes of its version can hold.
+
+    >>> encode_subscription_info(SubscriptionInfo(12, 12, head_only=True)).hex()
+    '0000000c0000000c'
+
+    Source: 3.9.0 SubscriptionInfo#encode, SubscriptionInfoData.json.
+    """
+    return build(info, second=info.latest_supported_version)
+
+
+def build(info: SubscriptionInfo, *, second: int) -> bytes:
+    """The bytes with this second int, from v3 on."""
+    version = info.version
+    if info.head_only:
+        return pack("version", INTS, version, second)
+    if not 1 <= version <= LATEST:
+        raise EncodeError(f"v{version} is no known version (1 to {LATEST})", field="version")
+    if len(info.process_id) != 16:
+        raise EncodeError(f"{len(info.process_id)} bytes are no UUID (16 are)", field="process_id")
+    if version >= 3:
+        parts = [pack("latest_supported_version", _HEAD, version, second, info.process_id)]
+    else:
+        parts = [_HEAD_OLD.pack(version, info.process_id)]
+    if version < 7:
+        if info.task_offset_sums:
+            raise EncodeError(f"v{version} carries no offset sums, v7 and later do", field="task_offset_sums")
+        parts.append(_pack_tasks("prev_tasks", info.prev_tasks))
+        parts.append(_pack_tasks("standby_tasks", info.standby_tasks))
+    elif info.prev_tasks or info.standby_tasks:
+        field = "prev_tasks" if info.prev_tasks else "standby_tasks"
+        raise EncodeError(f"v{version} carries offset sums instead", field=field)
+    if version >= 2:
+        parts.append(pack_text32("user_end_point", info.user_end_point or ""))
+    if version >= 7:
+        try:
+            parts += _pack_sums(info.task_offset_sums, version)
+        except (struct.error, TypeError, ValueError) as error:
+            raise EncodeError(f"no offset sums of v{version} ({error})", field="task_offset_sums") from None
+    if version >= 8:
+        parts.append(pack("unique_field", BYTE, info.unique_field))
+    if version >= 9:
+        parts.append(pack("error_code", INT, info.error_code))
+    if version >= 11:
+        parts.append(INT.pack(len(info.client_tags)))
+        for tag in info.client_tags:
+            parts += (pack_text32("client_tags", text) for text in tag)
+    return b"".join(parts)
+
+
+def _pack_tasks(field: str, tasks: tuple[TaskId, ...]) -> bytes:
+    if any(task[2] for task in tasks):
+        raise EncodeError("a task of a named topology needs v10 or later", field=field)
+    return INT.pack(len(tasks)) + b"".join([pack(field, INTS, task[0], task[1]) for task in tasks])
+
+
+def _pack_sums(sums: NestedOffsetSums | FlatOffsetSums, version: int) -> list[bytes]:
+    if version >= 10:
+        return _pack_flat(cast(FlatOffsetSums, sums))
+    parts = [INT.pack(len(sums))]
+    for subtopology, pairs in cast(NestedOffsetSums, sums):
+        parts.append(INTS.pack(subtopology, len(pairs)))
+        parts += starmap(_OFFSET.pack, pairs)
+    return parts
+
+
+def _pack_flat(sums: FlatOffsetSums) -> list[bytes]:
+    parts = [INT.pack(len(sums))]
+    for (subtopology, partition, topology), offset in sums:
+        if topology:
+            parts.append(_TASK_OFFSET.pack(subtopology, partition, offset))
+            parts.append(pack_text16("task_offset_sums", topology))
+        else:
+            parts.append(_NAMELESS_TASK_OFFSET.pack(subtopology, partition, offset, -1))
+    return parts
