@@ -140,7 +140,7 @@ class Release:
     two_step: bool
     dying_leaves: bool
     closing_leaves: bool
-    """Whether a stream thread that is closed sends LeaveGroup (until KAFKA-4965: 0.10.2.2 and 0.11.0.0)."""
+    """Whether a stream thread that is closed sends LeaveGroup: before KAFKA-4965, thus 0.10.0.0 to 0.10.2.1."""
     session_timeout_ms: int
     envelope: int
     codec: str
