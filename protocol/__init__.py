@@ -1,0 +1,73 @@
+"""Kafka Streams version probing: the rules of every release, a group that follows them, and its bytes.
+
+This is the public face; each name is explained where it lives. It needs the standard library only, and
+loads a room when one of its names is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .errors import (
+        DecodeError,
+        EncodeError,
+        ImpossibleScenarioError,
+        UnknownReleaseError,
+        VersionProbingError,
+    )
+    from .releases import Binary, Release, release, releases, teaching
+    from .scenario import Ending, Scenario, endings, simulate
+    from .strategies import STRATEGIES, Strategy
+    from .trace import Outcome, Step, Trace
+
+_ROOMS = {
+    "errors": (
+        "DecodeError",
+        "EncodeError",
+        "ImpossibleScenarioError",
+        "UnknownReleaseError",
+        "VersionProbingError",
+    ),
+    "releases": ("Binary", "Release", "release", "releases", "teaching"),
+    "scenario": ("Ending", "Scenario", "endings", "simulate"),
+    "strategies": ("STRATEGIES", "Strategy"),
+    "trace": ("Outcome", "Step", "Trace"),
+}
+_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
+
+__all__ = [
+    "STRATEGIES",
+    "Binary",
+    "DecodeError",
+    "EncodeError",
+    "Ending",
+    "ImpossibleScenarioError",
+    "Outcome",
+    "Release",
+    "Scenario",
+    "Step",
+    "Strategy",
+    "Trace",
+    "UnknownReleaseError",
+    "VersionProbingError",
+    "endings",
+    "release",
+    "releases",
+    "simulate",
+    "teaching",
+]
+
+
+def __getattr__(name: str) -> object:
+    room = _ROOM_OF.get(name)
+    if room is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f".{room}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

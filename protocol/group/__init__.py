@@ -1,0 +1,20 @@
+"""The mechanics of a group: who joins, who leads, what travels as bytes, and what each makes of it.
+
+What the operator picks is in `scenario`; the rules that leaders and members follow are in `leader` and `member`.
+"""
+
+from __future__ import annotations
+
+from ..trace import Trace
+from .run import Bounce, Place, Plan, Run, name_of
+from .timetable import Timetable
+
+__all__ = ["Bounce", "Place", "Plan", "Timetable", "name_of", "play"]
+
+
+def play(plan: Plan) -> Trace:
+    """Run a plan to its end.
+
+    The same plan gives the same trace, always: chance is drawn from `Plan.seed` only.
+    """
+    return Run(plan).play()

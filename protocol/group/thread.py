@@ -1,0 +1,164 @@
+"""One stream thread: the member that a group sees, with the bytes that it writes and reads.
+
+When it does so, and what the broker makes of it, is in `run`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+from .. import leader, member, wire
+from ..messages import Assignment, AssignmentInfo, Subscription, SubscriptionInfo, TaskId
+from ..releases import Binary
+from ..trace import Failure, LogLine, MemberView
+from ..versions import Dialect
+
+TOPIC = "topic1"
+"""The source topic of the only subtopology: task 0_1 reads its partition 1."""
+
+
+@lru_cache(maxsize=4096)
+def read_subscription(metadata: bytes, dialect: Dialect) -> tuple[Subscription, wire.Read]:
+    """A JoinGroup's bytes as a leader of that dialect reads them."""
+    envelope = wire.decode_subscription(metadata)
+    return envelope, wire.read_subscription_info(envelope.user_data or b"", dialect=dialect)
+
+
+@lru_cache(maxsize=4096)
+def read_assignment(data: bytes, dialect: Dialect) -> wire.Read:
+    """A SyncGroup answer's bytes as a member of that dialect reads them."""
+    return wire.read_assignment_info(wire.decode_assignment(data).user_data or b"", dialect=dialect)
+
+
+def write_assignment(answer: leader.Answer, binary: Binary) -> bytes | Failure:
+    """An answer's bytes as a leader on that jar writes them."""
+    info = AssignmentInfo(
+        answer.version,
+        answer.supported,
+        answer.active,
+        tuple((task, (leader.partition_of(task),)) for task in answer.standby),
+        error_code=answer.error_code,
+        next_rebalance_ms=answer.next_rebalance_ms,
+    )
+    data = wire.write_assignment_info(info, dialect=binary.dialect)
+    if isinstance(data, Failure):
+        return data
+    return wire.encode_assignment(Assignment(answer.partitions, data), version=binary.dialect.envelope)
+
+
+@dataclass(slots=True)
+class Thread:
+    """A stream thread; it outlives its processes, as a name on the operator's list does."""
+
+    name: str
+    instance: str
+    process: bytes
+    image: tuple[Binary, str | None]
+    """The jar, and the `upgrade.from`, of the next start."""
+    static: bool = False
+    binary: Binary = field(init=False)
+    upgrade_from: str | None = None
+    used: int = 0
+    state: str = "STOPPED"
+    member_id: str = ""
+    ids: int = 0
+    tasks: tuple[TaskId, ...] = ()
+    given: tuple[TaskId, ...] = ()
+    """The tasks of the last assignment, taken or not."""
+    metadata: bytes = b""
+    sent: SubscriptionInfo | None = None
+    unique: int = 0
+    generation: int = -1
+    phase: float = 0.0
+    failure: Failure | None = None
+    poisoned_by: int = 0
+    """The generation that gave it a version its jar cannot speak; 0 if none did."""
+    noticed: bool = False
+    """Whether it knows of the rebalance that is being prepared, or will at a heartbeat that is scheduled."""
+    _view: MemberView | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        self.binary = self.image[0]
+
+    @property
+    def alive(self) -> bool:
+        return self.state not in ("STOPPED", "CRASHED")
+
+    def start(self) -> tuple[LogLine, ...]:
+        """The process starts on its image: its used version is the jar's latest, or what `upgrade.from` says."""
+        self.binary, self.upgrade_from = self.image
+        configured = member.configure(self.binary, self.upgrade_from)
+        self.used, self.failure = configured.used, configured.failure
+        self.state, self.tasks, self.generation = "JOINING", (), -1
+        self.metadata, self.unique, self.poisoned_by, self.noticed = b"", 0, 0, False
+        return self.lines(configured.log)
+
+    def new_id(self) -> str:
+        """The id that the broker mints when it is joined with an empty one."""
+        self.ids += 1
+        self.member_id = f"{self.name}#{self.ids}"
+        return self.member_id
+
+    def subscribe(self) -> bytes | Failure:
+        """The bytes of its next JoinGroup, or the exception that building them throws."""
+        self.unique = (self.unique + 1 + 128) % 256 - 128
+        info = member.subscribe(
+            self.binary,
+            used=self.used,
+            process_id=self.process,
+            tasks=self.tasks,
+            unique_field=self.unique,
+        )
+        if isinstance(info, Failure):
+            return info
+        data = wire.write_subscription_info(info, dialect=self.binary.dialect)
+        if isinstance(data, Failure):
+            return data
+        self.sent = info
+        envelope = Subscription((TOPIC,), data, generation_id=self.generation)
+        self.metadata = wire.encode_subscription(envelope, version=self.binary.dialect.envelope)
+        return self.metadata
+
+    def receive(self, data: bytes, *, generation: int) -> member.Reception:
+        """The SyncGroup answer arrives; the used version and the tasks change as the jar's rule says."""
+        read = read_assignment(data, self.binary.dialect)
+        self.given = ()
+        if not isinstance(read.value, AssignmentInfo):
+            return member.Reception(
+                used=self.used, rejoin=False, failure=read.failure, log=self.lines(read.log), processed=False
+            )
+        reception = member.receive(self.binary, used=self.used, assignment=read.value)
+        self.used, self.generation, self.given = reception.used, generation, read.value.active_tasks
+        heeded = member.heed(self.binary, reception.error_code)
+        if heeded.stops:
+            failure = heeded.failure or Failure("shutdown", f"error code {reception.error_code}")
+            reception = replace(reception, failure=failure)
+        if reception.failure is None:
+            self.tasks = read.value.active_tasks if reception.processed else ()
+        if self.used > self.binary.latest and not self.poisoned_by:
+            self.poisoned_by = generation
+        return replace(reception, log=self.lines(read.log + reception.log + heeded.log))
+
+    def lines(self, log: tuple[LogLine, ...]) -> tuple[LogLine, ...]:
+        """The lines with this thread's name on them."""
+        return tuple(replace(line, member=self.name) for line in log)
+
+    def view(self) -> MemberView:
+        """What an onlooker sees; the same object as long as nothing changed."""
+        old = self._view
+        if (
+            old is None
+            or old.state != self.state
+            or old.used != self.used
+            or old.tasks != self.tasks
+            or old.member_id != self.member_id
+            or old.binary != self.binary.name
+            or old.failure != self.failure
+        ):
+            self._view = MemberView(
+                self.name, self.state, self.binary.name, self.binary.latest, self.used, self.tasks, self.member_id,
+                self.failure,
+            )
+        assert self._view is not None
+        return self._view

@@ -1,0 +1,175 @@
+"""What a step says: its title, its one sentence of why, and its source.
+
+The steps themselves are made in `run`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..releases import Binary
+from ..strategies import LEADER_RULES, MEMBER_RULES
+from ..trace import Death, Sent
+
+BROKER = "3.9.0 GroupCoordinator"
+
+
+def names(members: Sequence[str], *, all_of: int = 0) -> str:
+    """Names as a reader says them.
+
+    >>> names(["A"]), names(["A", "B"]), names(["A", "B", "C"]), names(list("ABCDEF"))
+    ('A', 'A and B', 'A, B and C', '6 members')
+    """
+    if len(members) > 4:
+        return f"all {len(members)} members" if len(members) == all_of else f"{len(members)} members"
+    if len(members) < 2:
+        return "".join(members)
+    return f"{', '.join(members[:-1])} and {members[-1]}"
+
+
+def verb(members: Sequence[str], one: str, many: str) -> str:
+    """The form of the verb that fits.
+
+    >>> verb(["A"], "joins", "join"), verb(["A", "B"], "joins", "join")
+    ('joins', 'join')
+    """
+    return one if len(members) == 1 else many
+
+
+def assignor(binary: Binary, method: str) -> str:
+    """Tag, class and method of the assignor that this jar runs; a teaching jar cites its rule's source."""
+    rule = LEADER_RULES[binary.leader_rule] if method == "assign" else MEMBER_RULES[binary.member_rule]
+    if not binary.name[:1].isdigit() and not binary.name.startswith("c310"):
+        return rule.source
+    cls = "StreamPartitionAssignor" if binary.future_tasks == "refused" else "StreamsPartitionAssignor"
+    return f"{binary.name} {cls}#{method}"
+
+
+def thread(binary: Binary, method: str) -> str:
+    """Tag, class and method of the stream thread that this jar runs."""
+    tag = binary.name if binary.name[:1].isdigit() else "3.9.0"
+    return f"{tag} StreamThread#{method}"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What one member heard in a SyncGroup answer, and what it made of it."""
+
+    name: str
+    binary: Binary
+    before: int
+    after: int
+    """The version it speaks from now on."""
+    version: int | None
+    """The first int of the assignment."""
+    second: int | None
+    rejoins: bool
+
+    @property
+    def changed(self) -> bool:
+        """Whether this member is worth a sentence."""
+        return self.rejoins or self.before != self.after
+
+    @property
+    def poisoned(self) -> bool:
+        """Whether it will speak a version that its jar does not know."""
+        return self.after > self.binary.latest
+
+
+def assigning(binary: Binary, sent: Sequence[Sent], *, probing: bool) -> str:
+    """Why the leader answers so."""
+    versions = sorted({message.version for message in sent if message.version is not None})
+    seconds = sorted({message.supported for message in sent if message.supported is not None})
+    answer = " and ".join(f"v{version}" for version in versions)
+    second = " and ".join(f"v{version}" for version in seconds)
+    if not sent:
+        return "There is nobody to answer."
+    if probing and binary.future_tasks == "empty":
+        return (
+            f"It cannot read a subscription newer than v{binary.latest}: this is true version probing. "
+            f"Who sent one gets an empty assignment, in {answer}; the others keep what they had."
+        )
+    if probing:
+        return (
+            f"It cannot read a subscription newer than v{binary.latest}: this is true version probing. "
+            f"Everyone is answered in {answer}, the newcomer with tasks."
+        )
+    if binary.leader_rule in ("mirror", "proposal"):
+        if len(versions) == 1 and seconds and versions[0] > 2:
+            return f"It answers everyone in {answer}, and says v{binary.latest} with it."
+        return "It answers each member in the version that the member sent."
+    if not seconds:
+        return f"It answers everyone in {answer}, which carries no second version."
+    if binary.leader_rule.startswith("smallest supported") and binary.dialect.codec != "2.0":
+        return f"It answers in {answer}, the smallest version sent, and says that everyone supports {second}."
+    return f"It answers in {answer}, the smallest version sent, and says that it supports {second} itself."
+
+
+def telling(heard: Sequence[Told], *, everyone: int) -> tuple[str, str, str]:
+    """Title, why and tag of a SyncGroup answer: the gravest news first."""
+    poisoned = [one for one in heard if one.poisoned]
+    down = [one for one in heard if one.rejoins and one.after < one.before]
+    up = [one for one in heard if one.rejoins and one.after > one.before]
+    again = [one for one in heard if one.rejoins and one.after == one.before]
+    silent = [one for one in heard if not one.rejoins and one.after > one.before and not one.poisoned]
+    if poisoned:
+        one, who = poisoned[0], [p.name for p in poisoned]
+        return (
+            f"{names(who)} {verb(who, 'is', 'are')} told to speak v{one.after}",
+            f"The second int of the assignment is {one.second}, and the jar takes it over unchecked, although it "
+            f"supports v{one.binary.latest} at most. Nothing fails yet: the next subscription will.",
+            "poison",
+        )
+    if down:
+        one, who = down[0], [p.name for p in down]
+        return (
+            f"{names(who)} {verb(who, 'is', 'are')} told to downgrade to v{one.after}",
+            f"It sent v{one.before} and was answered in v{one.version}: it keeps its jar, speaks v{one.after} from "
+            f"now on, and joins again.",
+            "probing",
+        )
+    if up:
+        one, who = up[0], [p.name for p in up]
+        return (
+            f"{names(who, all_of=everyone)} {verb(who, 'moves', 'move')} up to v{one.after}",
+            f"The assignment came in v{one.version} and says v{one.second}: everyone supports it, so the old version "
+            f"is no longer needed. The end of the upgrade costs one more rebalance.",
+            "upgrading",
+        )
+    if again:
+        one, who = again[0], [p.name for p in again]
+        quiet = f" {names([s.name for s in silent])} will speak v{silent[0].after} then." if silent else ""
+        return (
+            f"{names(who)} {verb(who, 'joins', 'join')} again with v{one.after}",
+            f"It sent v{one.before} and was answered in v{one.version} with v{one.second}: its version stays, but it "
+            f"asks for another rebalance.{quiet}",
+            "probing",
+        )
+    if silent:
+        one, who = silent[0], [p.name for p in silent]
+        return (
+            f"{names(who, all_of=everyone)} will speak v{one.after}",
+            f"The second int of the assignment is {one.second}: from the next rebalance on the member speaks it. "
+            f"Nobody joins again for that.",
+            "upgrading",
+        )
+    who = [one.name for one in heard]
+    return (
+        f"{names(who, all_of=everyone)} {verb(who, 'gets its', 'get their')} tasks",
+        "The versions agree; processing goes on.",
+        "",
+    )
+
+
+def mourning(deaths: Sequence[Death]) -> str:
+    """Who died, of what, and which generation was the cause."""
+    told = []
+    for cause in sorted({death.cause for death in deaths}):
+        some = [death for death in deaths if death.cause == cause]
+        who = sorted({death.member for death in some})
+        at = sorted({death.generation for death in some})
+        when = f", in the rebalance after generation {at[0]}" if at[0] == cause else f", after generation {at[0]}"
+        told.append(f"{names(who)} died of what generation {cause} told {verb(who, 'it', 'them')}{when}: "
+                    f"{some[0].failure}")
+    return ". ".join(told) + "."
