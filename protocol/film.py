@@ -67,7 +67,8 @@ def animated(trace: Trace, *, seconds: float = 1.6) -> str:
     ]
     said = f"{' to '.join(sides(trace))}: {trace.outcome.text}"
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" role="img"'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}"'
+        f' width="{width:.0f}" height="{height:.0f}" role="img"'
         f" aria-label={quoteattr(said)}"
         ' font-family="Inter,system-ui,-apple-system,Segoe UI,Roboto,Noto Sans,Helvetica,Arial,sans-serif">\n'
         + "\n".join(parts)

@@ -98,7 +98,7 @@ def _meta(trace: Trace) -> dict[str, object]:
         "members": members,
         "binaries": [{"name": name, "latest": latest, "side": side[name]} for name, latest in _binaries(trace).items()],
         "picks": dict(trace.picks),
-        "python": f"simulate(Scenario({', '.join(f'{pick}={value!r}' for pick, value in trace.picks.items())}))",
+        "python": f"simulate(Scenario({', '.join(f'{pick}={_python(value)}' for pick, value in trace.picks.items())}))",
         "bounces": [{"frame": number, "text": text} for number, text in order],
         "outcome": {
             "kind": trace.outcome.kind,
@@ -109,6 +109,16 @@ def _meta(trace: Trace) -> dict[str, object]:
             ],
         },
     }
+
+
+def _python(pick: object) -> str:
+    """A pick as it is written in Python: a jar of one's own is made by `releases.teaching`."""
+    if isinstance(pick, Mapping):
+        name, *rest = pick.items()
+        return f"teaching({', '.join([repr(name[1]), *(f'{key}={value!r}' for key, value in rest)])})"
+    if isinstance(pick, (list, tuple)):
+        return f"({', '.join(map(_python, pick))}{',' * (len(pick) == 1)})"
+    return repr(pick)
 
 
 def _view(view: View) -> dict[str, object]:

@@ -94,7 +94,7 @@ class Player(anywidget.AnyWidget):
         return (
             '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
             '<meta name="viewport" content="width=device-width,initial-scale=1">\n'
-            f"<title>{heading}</title>\n<style>{_PAGE}</style>\n"
+            f'<title>{heading}</title>\n<link rel="icon" href="data:,">\n<style>{_PAGE}</style>\n'
             f"<main>\n<h1>{heading}</h1>\n{_host(self.data, address=True)}\n</main>\n{_script()}\n</html>\n"
         )
 

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from xml.etree import ElementTree
+
+from sample_trace import crash, probing
+
+from protocol.film import animated
+from protocol.trace import Trace
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def test_the_film_is_one_svg_that_needs_nothing_from_outside() -> None:
+    film = animated(crash())
+    ElementTree.fromstring(film)
+    assert "<script" not in film and "href" not in film and "var(" not in film and "url(" not in film
+
+
+def test_the_film_says_every_step() -> None:
+    run = crash()
+    words = {text.text for text in ElementTree.fromstring(animated(run)).iter(f"{SVG}text")}
+    assert {step.title for step in run} <= words
+
+
+def test_every_clock_of_the_film_ends_together_and_runs_forward() -> None:
+    film = animated(probing())
+    assert len(set(re.findall(r'dur="([^"]+)"', film))) == 1
+    for times in re.findall(r'keyTimes="([^"]+)"', film):
+        numbers = [float(time) for time in times.split(";")]
+        assert numbers == sorted(numbers) and numbers[0] == 0 and numbers[-1] <= 1
+
+
+def test_the_film_has_as_many_values_as_times() -> None:
+    for part in ElementTree.fromstring(animated(crash())).iter():
+        if part.get("keyTimes"):
+            assert part.get("keyTimes", "").count(";") == part.get("values", "").count(";")
+
+
+def test_a_name_never_becomes_markup() -> None:
+    run = crash()
+    hostile = replace(run.steps[0], title="<img src=x onerror=alert(1)>", why='"><script>')
+    film = animated(Trace(run.first, (hostile, *run.steps[1:]), run.outcome))
+    assert {part.tag for part in ElementTree.fromstring(film).iter()} <= {
+        f"{SVG}{name}"
+        for name in ("svg", "g", "rect", "circle", "path", "polygon", "text", "animate", "animateTransform")
+    }
+    assert "<img" not in film
+
+
+def test_a_run_of_no_steps_is_a_still_picture() -> None:
+    ElementTree.fromstring(animated(replace(probing(), steps=())))
