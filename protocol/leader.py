@@ -163,7 +163,8 @@ def assign(binary: Binary, seen: Sequence[Seen], *, tasks: Sequence[TaskId]) -> 
 # The versions, and what the log says of them.
 
 _SILENT = ("0.10.0", "1.1")
-_OLD_WORDS = ("2.0", "2.2", "2.3.1-rc1", "c310")
+_OLD_WORDS = ("2.0", "2.2", "2.2.2-rc1", "2.3.1-rc1", "c310")
+"""The dialects that say `Downgrading`, and say nothing of the smallest supported version."""
 _SHUTS_DOWN_LAST = ("2.8", "3.1", "3.4")
 """The dialects of the releases that check versions before they heed a request to shut down."""
 
@@ -180,7 +181,8 @@ def _version_lines(binary: Binary, verdict: Verdict) -> list[LogLine]:
             told, what = verdict.min_supported, "assignment"
         head = f"Received a future (version probing) subscription (version: {verdict.future_version})."
         log.append(_line("INFO", f"{head} Sending {what} back (with supported version {told})."))
-    if binary.log in _SILENT:
+    # Nothing is downgraded under the proposal; its code logs that all the same, its text has no log.
+    if binary.log in _SILENT or binary.leader_rule == "mirror":
         return log
     rest = f"Latest supported version is {binary.latest}."
     old = binary.log in _OLD_WORDS

@@ -25,7 +25,7 @@ class Configured:
 
     used: int
     protocol: str
-    """`EAGER` or `COOPERATIVE`."""
+    """`EAGER` or `COOPERATIVE`; empty after a failure."""
     failure: Failure | None = None
     log: tuple[LogLine, ...] = ()
 
@@ -80,8 +80,9 @@ def configure(binary: Binary, upgrade_from: str | None = None) -> Configured:
         if row.value != upgrade_from:
             continue
         if row.rejected:
-            failure = Failure("IllegalArgumentException", row.rejected)
-            return Configured(binary.latest, row.protocol, failure)
+            # 4.0.0 and later say it before they throw it.
+            said = (_config_line(binary, "ERROR", row.rejected),) if row.exception == "ConfigException" else ()
+            return Configured(binary.latest, row.protocol, Failure(row.exception, row.rejected), said)
         log: tuple[LogLine, ...] = ()
         if row.used is not None:
             # A search for "metadata version" that went too far in 3.8.0.
@@ -92,7 +93,7 @@ def configure(binary: Binary, upgrade_from: str | None = None) -> Configured:
         return Configured(binary.latest if row.used is None else row.used, row.protocol, None, log)
     allowed = ", ".join(["null", *[row.value for row in binary.upgrade_from]])
     text = f"Invalid value {upgrade_from} for configuration upgrade.from: String must be one of: {allowed}"
-    return Configured(binary.latest, EAGER, Failure("ConfigException", text))
+    return Configured(binary.latest, "", Failure("ConfigException", text))
 
 
 _SHORT_WORDS = ("2.4", "2.6", "2.7", "2.8")
@@ -103,7 +104,7 @@ def _protocol_lines(binary: Binary, protocol: str, upgrade_from: str | None) -> 
     if binary.log == "c310":
         text = f"Turning off cooperative rebalancing for upgrade from {upgrade_from}.x"
         return (_config_line(binary, "INFO", text),) if upgrade_from else ()
-    if not binary.cooperative:
+    if not binary.cooperative or binary.log == "4.0":
         return ()
     short = binary.log in _SHORT_WORDS
     words = "rebalancing" if short else "rebalancing protocol is"
@@ -213,8 +214,8 @@ def _note_lines(binary: Binary, reaction: Reaction, used: int, received: int, co
                 " and trigger new rebalance."
             )
         case "downgrade to common":
-            # 2.3.1-rc1 has not got the number yet.
-            number = "" if binary.log == "2.3.1-rc1" else f" {common}"
+            # The release candidates have not got the number yet.
+            number = "" if binary.log in ("2.2.2-rc1", "2.3.1-rc1") else f" {common}"
             text = (
                 f"{probing} Downgrade subscription metadata to commonly supported version{number}"
                 " and trigger new rebalance."
@@ -270,7 +271,7 @@ def _die(binary: Binary, refusal: str, used: int, received: int, common: int) ->
             line = f"Leader sent back an assignment with version {received} which was greater than our used version "
             return Failure("TaskAssignmentException", text), (_assignor_line("ERROR", f"{line}{used}"),)
         case "cannot upgrade":
-            # The space between `our` and `actual` came with 2.4.0.
+            # A space is missing between `our` and `actual` in the 2.3 line only.
             space = "" if binary.log in ("2.3.1-rc1", "2.3.1") else " "
             line = (
                 f"Leader sent back assignment with commonly supported version {common} that is greater than"
@@ -316,14 +317,14 @@ def heed(binary: Binary, error_code: int) -> Heeded:
         if error_code != 1:
             return Heeded(False)
         # 2.1 says it at debug level.
-        level = "ERROR" if binary.two_step else "DEBUG"
-        return Heeded(True, None, (_thread_line(level, "Received error code 1 - shutdown"),))
+        line = _thread_line("ERROR", "Received error code 1 - shutdown")
+        return Heeded(True, None, () if binary.log == "2.0" else (line,))
     name = f"Received error code {_CODES.get(error_code, '')}"
     match error_code:
         case 1:
             text = "One or more source topics were missing during rebalance"
             failure: Failure | None = Failure("MissingSourceTopicException", text)
-            if binary.log == "3.8":
+            if binary.log in ("3.8", "4.0"):
                 name += ". Missing metadata for source topics. Check the group leader logs for details."
         case 2:
             line = _thread_line("INFO", "Received version probing code VERSION_PROBING")

@@ -12,7 +12,7 @@ import pytest
 from protocol import leader, wire
 from protocol.leader import Answer, Decision, Seen, assign, partition_of
 from protocol.messages import LATEST_OFFSET, NO_REBALANCE, SubscriptionInfo, TaskId, TopicPartition
-from protocol.releases import Binary, release
+from protocol.releases import Binary, release, teaching
 from protocol.trace import Failure
 from protocol.versions import UNKNOWN
 
@@ -370,3 +370,23 @@ def test_every_task_of_every_subtopology_is_placed_once_with_its_partition() -> 
     decision = assign(binary, [seen(member, 5, 5) for member in "ABCDE"], tasks=everything)
     placed = [one for answer in decision.answers for one in zip(answer.active, answer.partitions, strict=True)]
     assert sorted(placed) == sorted((one, partition_of(one)) for one in everything)
+
+
+@pytest.mark.parametrize(
+    ("tag", "lines"),
+    [
+        ("2.2.0", ["Downgrading metadata to version 3."]),
+        ("2.2.2-rc1", ["Downgrading metadata to version 3."]),
+        ("2.2.2", ["Downgrade metadata to version 3.", "Downgrade latest supported metadata to version 3."]),
+    ],
+)
+def test_the_fix_rewords_what_a_leader_says_of_a_downgrade(tag: str, lines: list[str]) -> None:
+    decision = assign(release(tag).binary, [seen("A", 4, 4), seen("B", 3, 3)], tasks=TASKS)
+    assert [line.text for line in decision.log] == [f"{line} Latest supported version is 4." for line in lines]
+
+
+def test_a_leader_of_the_proposals_text_downgrades_nobody_and_does_not_say_so() -> None:
+    jar = teaching("v4 jar", latest=4, leader_rule="mirror", member_rule="mirror")
+    decision = assign(jar, [seen("A", 4, 4), seen("B", 3, 3)], tasks=TASKS)
+    assert [(one.version, one.supported) for one in decision.answers] == [(4, 4), (3, 4)]
+    assert decision.log == ()

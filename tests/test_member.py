@@ -155,6 +155,16 @@ def test_a_value_that_only_the_settings_know_ends_the_start(tag: str, value: str
     assert configured.log == ()
 
 
+def test_since_4_0_an_upgrade_from_the_eager_days_is_refused_and_the_others_say_nothing() -> None:
+    binary = release("4.0.0").binary
+    refused, accepted = configure(binary, "2.3"), configure(binary, "3.9")
+    assert refused.failure is not None
+    assert refused.failure.exception == "ConfigException"
+    assert texts(refused.log) == [f"ERROR {refused.failure.text}"]
+    assert (accepted.used, accepted.protocol, accepted.failure, accepted.log) == (11, "COOPERATIVE", None, ())
+    assert configure(binary).log == ()
+
+
 def test_a_value_that_nobody_knows_is_refused_with_the_allowed_ones() -> None:
     failure = configure(release("2.0.0").binary, "2.0").failure
     assert failure == Failure(
@@ -203,8 +213,8 @@ def test_a_fixed_member_dies_of_the_same_answer_at_once() -> None:
     )
 
 
-@pytest.mark.parametrize(("tag", "typo"), [("2.3.1", True), ("2.4.0", False)])
-def test_the_space_between_two_words_came_with_2_4(tag: str, typo: bool) -> None:
+@pytest.mark.parametrize(("tag", "typo"), [("2.2.2", False), ("2.3.1-rc1", True), ("2.3.1", True), ("2.4.0", False)])
+def test_a_space_is_missing_in_the_2_3_line_only(tag: str, typo: bool) -> None:
     binary = release(tag).binary
     line = take(binary, used=3, received=3, common=binary.latest + 1).log[0]
     assert ("ouractual" in line.text) is typo
@@ -223,6 +233,12 @@ def test_a_member_of_the_proposal_skips_its_tasks_whenever_it_changes_its_versio
     assert not take(binary, used=3, received=4, common=5).processed
     assert not take(binary, used=5, received=4, common=4).processed
     assert take(binary, used=4, received=4, common=5).processed
+
+
+def test_the_release_candidates_of_the_fix_do_not_name_the_version_they_go_down_to() -> None:
+    lines = {tag: take(release(tag).binary, used=4, received=3, common=3).log[0].text for tag in ("2.2.2-rc1", "2.2.2")}
+    assert "to commonly supported version and trigger" in lines["2.2.2-rc1"]
+    assert "to commonly supported version 3 and trigger" in lines["2.2.2"]
 
 
 def test_a_silent_upgrade_keeps_its_tasks() -> None:
@@ -329,7 +345,7 @@ MISSING = Failure("MissingSourceTopicException", "One or more source topics were
 @pytest.mark.parametrize(
     ("tag", "code", "stops", "failure", "log"),
     [
-        ("2.1.0", 1, True, None, ["DEBUG Received error code 1 - shutdown"]),
+        ("2.1.0", 1, True, None, []),
         ("2.2.0", 1, True, None, ["ERROR Received error code 1 - shutdown"]),
         ("2.4.0", 1, True, None, ["ERROR Received error code 1 - shutdown"]),
         ("2.6.0", 1, True, None, ["ERROR Received error code 1 - shutdown"]),
