@@ -163,6 +163,7 @@ def assign(binary: Binary, seen: Sequence[Seen], *, tasks: Sequence[TaskId]) -> 
 # The versions, and what the log says of them.
 
 _SILENT = ("0.10.0", "1.1")
+"""The dialects that say nothing of versions."""
 _OLD_WORDS = ("2.0", "2.2", "2.2.2-rc1", "2.3.1-rc1", "c310")
 """The dialects that say `Downgrading`, and say nothing of the smallest supported version."""
 _SHUTS_DOWN_LAST = ("2.8", "3.1", "3.4")
@@ -305,7 +306,7 @@ def _place(
             for task in shares[one.member]:
                 theirs = owners.get(partition_of(task), one.member) != one.member
                 (gone if theirs else mine).append(task)
-            placed[one.member] = tuple(sorted(mine))
+            placed[one.member] = tuple(sorted(mine, key=partition_of))
             if gone:
                 withheld.add(one.member)
             if gone and balanced:

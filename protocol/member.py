@@ -70,6 +70,10 @@ class Heeded:
 def configure(binary: Binary, upgrade_from: str | None = None) -> Configured:
     """A member with this value of `upgrade.from`; a release without the setting does not look at it.
 
+    >>> from protocol.releases import release
+    >>> configure(release("2.3.1").binary, "1.0").used
+    2
+
     Source: 1.1.1 StreamPartitionAssignor#configure; 2.0.0 StreamsPartitionAssignor#configure;
     2.4.0, 3.1.0, 3.8.0 AssignorConfiguration#configuredMetadataVersion, #rebalanceProtocol.
     """

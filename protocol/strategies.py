@@ -38,7 +38,7 @@ class Verdict(NamedTuple):
     min_used: int
     """The smallest used version that counts, at most the leader's latest."""
     min_supported: int
-    """The smallest supported version that counts, at most the leader's latest; -1 beside a v1 or v2 member."""
+    """The smallest supported version that counts; -1 beside a v1 or v2 member, the leader's latest by other rules."""
     future_version: int
     """The last used version above the leader's latest; UNKNOWN where there is none."""
 
@@ -71,7 +71,11 @@ class Reacting(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LeaderRule:
-    """How a leader picks the version and the second int of every assignment."""
+    """How a leader picks the version and the second int of every assignment.
+
+    >>> LEADER_RULES["smallest supported"].answer([(3, 3), (4, 4)], latest=4).replies
+    ((3, 3), (3, 3))
+    """
 
     name: str
     title: str
@@ -81,7 +85,11 @@ class LeaderRule:
 
 @dataclass(frozen=True, slots=True)
 class MemberRule:
-    """How a member takes the version and the second int of its assignment."""
+    """How a member takes the version and the second int of its assignment.
+
+    >>> MEMBER_RULES["leader's version"].react(latest=3, used=3, received=3, common=4)
+    Reaction(used=4, rejoin=False, refusal=None, note='upgrade in silence')
+    """
 
     name: str
     title: str
@@ -103,7 +111,7 @@ class Strategy:
     source: str
 
 
-Row = TypeVar("Row", LeaderRule, MemberRule, Strategy)
+_Row = TypeVar("_Row", LeaderRule, MemberRule, Strategy)
 
 
 # What leaders do.
@@ -300,7 +308,7 @@ def _follow_the_leaders_latest(*, latest: int, used: int, received: int, common:
     return Reaction(used, False, "not the leader's version", "")
 
 
-def _by_name(*rows: Row) -> Mapping[str, Row]:
+def _by_name(*rows: _Row) -> Mapping[str, _Row]:
     return MappingProxyType({row.name: row for row in rows})
 
 
