@@ -5,7 +5,9 @@ How a page plays it is in `player.js`; the layouts that it plays on are in `diag
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from .trace import GroupView, MemberView, Sent, Step, Trace, View
 
@@ -36,19 +38,34 @@ _PATHS = {
 def frames(trace: Trace) -> dict[str, object]:
     """The trace as JSON's plain data: the first view whole, then one frame a step with only what changed.
 
-    What repeats (the bytes of a message, the address of a source) stands once, in a table.
+    Members to whom the same happens share an entry, and what repeats (a message, its bytes, a reason, a source)
+    stands once, in a table: a notebook keeps these data in its file.
     """
-    payloads: dict[str, int] = {}
-    sources: dict[str, str] = {}
-    played = [_frame(step, payloads, sources) for step in trace]
+    tables = _Tables({}, {}, {}, {})
+    played = [_frame(step, tables) for step in trace]
     return {
         "schema": SCHEMA,
         "meta": _meta(trace),
         "first": _view(trace.first),
         "frames": played,
-        "payloads": list(payloads),
-        "sources": sources,
+        "messages": [json.loads(message) for message in tables.messages],
+        "payloads": list(tables.payloads),
+        "reasons": list(tables.reasons),
+        "sources": [[source, source_url(source)] for source in tables.sources],
     }
+
+
+class _Tables(NamedTuple):
+    """What repeats in a run, each with its place: a frame holds the place."""
+
+    messages: dict[str, int]
+    payloads: dict[str, int]
+    reasons: dict[str, int]
+    sources: dict[str, int]
+
+
+def _place(table: dict[str, int], value: str) -> int:
+    return table.setdefault(value, len(table))
 
 
 def source_url(source: str) -> str:
@@ -152,15 +169,15 @@ def _changed(before: Mapping[str, object], after: Mapping[str, object]) -> dict[
     return {key: value for key, value in after.items() if before.get(key) != value}
 
 
-def _frame(step: Step, payloads: dict[str, int], sources: dict[str, str]) -> dict[str, object]:
+def _frame(step: Step, tables: _Tables) -> dict[str, object]:
     known = {member.name: _member(member) for member in step.before.members}
-    members = {
-        member.name: changed
-        for member in step.after.members
-        if (changed := _changed(known.get(member.name, {}), _member(member)))
-    }
-    group = _changed(_group(step.before.group), _group(step.after.group))
-    sources.setdefault(step.source, source_url(step.source))
+    changes: dict[str, list[str]] = {}
+    for member in step.after.members:
+        if changed := _changed(known.get(member.name, {}), _member(member)):
+            changes.setdefault(json.dumps(changed), []).append(member.name)
+    moves: dict[str, list[str]] = {}
+    for who, key in step.moves:
+        moves.setdefault(key, []).append(who)
     logged: dict[tuple[str, str], list[str]] = {}
     for line in step.log:
         logged.setdefault((line.level, f"{line.logger} - {line.text}"), []).append(line.member)
@@ -169,20 +186,21 @@ def _frame(step: Step, payloads: dict[str, int], sources: dict[str, str]) -> dic
         "action": step.action,
         "who": list(step.members),
         "title": step.title,
-        "why": step.why,
         "tag": step.tag,
         "bounce": step.bounce,
         "at": round(step.at, 3),
-        "set": {**({"members": members} if members else {}), **({"group": group} if group else {})},
-        "moves": [list(move) for move in step.moves],
-        "messages": [_message(sent, payloads) for sent in step.messages],
+        "members": [[who, json.loads(changed)] for changed, who in changes.items()],
+        "group": _changed(_group(step.before.group), _group(step.after.group)),
+        "moves": [[key, who] for key, who in moves.items()],
+        "messages": [_place(tables.messages, json.dumps(_message(sent, tables))) for sent in step.messages],
         "log": [{"members": who, "level": level, "text": text} for (level, text), who in logged.items()],
-        "source": step.source,
+        "why": _place(tables.reasons, step.why),
+        "source": _place(tables.sources, step.source),
     }
     return {key: value for key, value in frame.items() if value not in ("", [], {})}
 
 
-def _message(sent: Sent, payloads: dict[str, int]) -> dict[str, object]:
+def _message(sent: Sent, tables: _Tables) -> dict[str, object]:
     message: dict[str, object] = {"kind": sent.kind, "from": sent.sender, "to": sent.receiver}
     if sent.version is not None:
         message["version"] = sent.version
@@ -193,5 +211,5 @@ def _message(sent: Sent, payloads: dict[str, int]) -> dict[str, object]:
     if sent.probing:
         message["probing"] = True
     if sent.data:
-        message["data"] = payloads.setdefault(sent.data.hex(), len(payloads))
+        message["data"] = _place(tables.payloads, sent.data.hex())
     return message

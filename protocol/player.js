@@ -78,13 +78,20 @@ export function unfold(data) {
   for (const frame of data.frames) {
     const before = states.at(-1);
     const members = { ...before.members };
-    for (const [name, changed] of Object.entries(frame.set?.members ?? {})) {
-      members[name] = { ...members[name], ...changed };
+    for (const [who, changed] of frame.members ?? []) {
+      for (const name of who) members[name] = { ...members[name], ...changed };
     }
-    states.push({ members, group: { ...before.group, ...frame.set?.group } });
+    states.push({ members, group: { ...before.group, ...frame.group } });
   }
   const names = data.meta.members;
-  const frames = [null, ...data.frames];
+  const frames = [null, ...data.frames.map((frame) => ({
+    ...frame,
+    why: data.reasons[frame.why],
+    source: data.sources[frame.source],
+    messages: (frame.messages ?? []).map((place) => data.messages[place]),
+    moves: (frame.moves ?? []).flatMap(([key, who]) => who.map((name) => [name, key])),
+    log: frame.log ?? [],
+  }))];
   const side = Object.fromEntries(data.meta.binaries.map((binary) => [binary.name, binary.side]));
   const byLatest = [...data.meta.binaries].sort((a, b) => a.latest - b.latest);
 
@@ -117,6 +124,7 @@ export function unfold(data) {
     length: states.length,
     side: (member) => side[member.jar],
     chapters: data.meta.bounces,
+    opening: `The group is ${words(data.first.group.state)}`,
     /** Everything that paints a member, as classes. */
     paint: (member) =>
       `jar-${side[member.jar]} says-${says(member)} ${alive(member) ? "" : "off"} ${poisoned(member) ? "poisoned" : ""}`,
@@ -410,7 +418,7 @@ function spacetime(run, hooks) {
     }));
     if (scrolls) scroller.scrollTo({ left, behavior: smooth ? "smooth" : "auto" });
     range.value = index;
-    range.setAttribute("aria-valuetext", `Step ${index}: ${frames[index]?.title ?? "start"}`);
+    range.setAttribute("aria-valuetext", `Step ${index}: ${frames[index]?.title ?? run.opening}`);
   }
 
   let dragging = false;
@@ -440,7 +448,7 @@ function legend(run) {
       if (run.alive(member) && !run.poisoned(member)) shown.set(text, run.paint(member));
     }
     if (state.group.ghosts.length) also.set("ghost", "gone, but the broker still waits for it");
-    if (run.frames[i]?.messages?.some((message) => message.probing)) also.set("probe", "probing answer");
+    if (run.frames[i]?.messages.some((message) => message.probing)) also.set("probe", "probing answer");
   });
   return html("div", { class: "legend" },
     ...[...shown].map(([text, paint]) => html("span", {}, html("i", { class: `dot ${paint}` }), text)),
@@ -459,7 +467,7 @@ function sentence(run) {
   const said = run.frames.slice(1);
   const live = html("div", { class: "live", "aria-live": "polite", "aria-atomic": "true" }, kicker,
     html("div", { class: "stacked" }, reserve(longest(said.map((frame) => frame.title)), "title"), title),
-    html("div", { class: "stacked" }, reserve(longest(said.map((frame) => frame.why ?? "")), "why"), why));
+    html("div", { class: "stacked" }, reserve(longest(said.map((frame) => frame.why)), "why"), why));
   const note = html("p", { class: "note" });
   return {
     element: html("section", { class: "sentence", "aria-label": "This step" }, live, note),
@@ -469,9 +477,9 @@ function sentence(run) {
       const members = Object.values(run.states[0].members);
       kicker.replaceChildren(`Step ${index} of ${run.length - 1}`);
       if (frame?.tag) kicker.append(html("span", { class: `tag ${frame.tag}` }, TAGS[frame.tag] ?? frame.tag));
-      title.textContent = frame?.title ?? "The group is stable";
-      why.textContent = frame ? frame.why ?? ""
-        : `${plural(members.length, "member")}, ${run.states[0].group.leader} leads. Press play, or step with the arrow keys.`;
+      title.textContent = frame?.title ?? run.opening;
+      why.textContent = frame ? frame.why
+        : `${plural(members.length, "member")}, ${run.states[0].group.leader || "nobody"} leads. Press play, or step with the arrow keys.`;
       note.className = "note";
       note.replaceChildren();
       const poisoned = Object.entries(run.told[index]);
@@ -566,8 +574,7 @@ function facts(run) {
   const logged = (log) => part("In the log", html("ul", { class: "log" }, ...log.map((line) =>
     html("li", { class: line.level }, html("b", {}, together(line.members, run.names)), ` ${line.level} ${line.text}`))));
 
-  function source(text) {
-    const url = run.data.sources[text] ?? "";
+  function source(text, url) {
     const safe = url.startsWith("https://"); // a link out of data is a link, never a script
     return part("In Kafka's source", html("p", { class: "source" },
       safe ? html("a", { href: url, target: "_blank", rel: "noopener noreferrer" }, text) : text));
@@ -578,9 +585,9 @@ function facts(run) {
     show(index) {
       const frame = run.frames[index];
       element.replaceChildren(changes(index),
-        ...(frame?.messages ? [wire(frame.messages)] : []),
-        ...(frame?.log ? [logged(frame.log)] : []),
-        ...(frame?.source ? [source(frame.source)] : []));
+        ...(frame?.messages.length ? [wire(frame.messages)] : []),
+        ...(frame?.log.length ? [logged(frame.log)] : []),
+        ...(frame?.source[0] ? [source(...frame.source)] : []));
       element.scrollTop = 0;
     },
   };
@@ -593,7 +600,7 @@ function contents(run, hooks) {
     const chapter = run.chapters.find((one) => one.frame === index);
     if (chapter) list.append(html("li", { class: "chapter" }, `Bounce ${chapter.text}`));
     const button = html("button", { type: "button", tabindex: -1, class: frame?.tag ?? "", onclick: () => hooks.choose(index) },
-      html("i", {}, String(index)), frame?.title ?? "The group is stable");
+      html("i", {}, String(index)), frame?.title ?? run.opening);
     list.append(html("li", {}, button));
     return button;
   });
@@ -707,7 +714,7 @@ export function mount(host, data, opts = {}) {
     if (before.state === after.state) return null;
     const found = coordinator.find(before.state, after.state);
     const frame = run.frames[at];
-    const goes = frame.action === "leave" || frame.action === "expire" || frame.messages?.some((message) => message.kind === "LeaveGroup");
+    const goes = frame.action === "leave" || frame.action === "expire" || frame.messages.some((message) => message.kind === "LeaveGroup");
     return found.find((key) => key.includes(goes ? "-leave-" : "-join-")) ?? found[0] ?? `${before.state}-${frame.action}-${after.state}`;
   }
 
@@ -752,7 +759,7 @@ export function mount(host, data, opts = {}) {
     const [before, after] = [run.states[at - 1], run.states[at]];
     const turn = (points) => (back ? points.reverse() : points);
     const duration = MOVE_MS / speed;
-    (run.frames[at].moves ?? []).forEach(([name, key], i) => {
+    run.frames[at].moves.forEach(([name, key], i) => {
       const slot = run.names.indexOf(name);
       const [source, , target] = key.split("-");
       const points = board.way(key, board.place(source, slot), board.place(target, slot));

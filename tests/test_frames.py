@@ -18,9 +18,10 @@ def played(data: dict[str, Any]) -> list[dict[str, Any]]:
     views = [data["first"]]
     for frame in data["frames"]:
         members = {name: dict(member) for name, member in views[-1]["members"].items()}
-        for name, changed in frame.get("set", {}).get("members", {}).items():
-            members[name].update(changed)
-        views.append({"members": members, "group": {**views[-1]["group"], **frame.get("set", {}).get("group", {})}})
+        for names, changed in frame.get("members", []):
+            for name in names:
+                members[name].update(changed)
+        views.append({"members": members, "group": {**views[-1]["group"], **frame.get("group", {})}})
     return views
 
 
@@ -43,15 +44,18 @@ def test_a_frame_holds_only_what_changed(trace: Trace) -> None:
     data: Any = frames(trace)
     views = played(data)
     for frame, before in zip(data["frames"], views, strict=False):
-        for name, changed in frame.get("set", {}).get("members", {}).items():
-            assert all(before["members"][name][key] != value for key, value in changed.items())
+        for names, changed in frame.get("members", []):
+            assert all(before["members"][name][key] != value for name in names for key, value in changed.items())
 
 
 @pytest.mark.parametrize("trace", RUNS)
 def test_every_message_finds_its_bytes_again(trace: Trace) -> None:
     data: Any = frames(trace)
     for step, frame in zip(trace, data["frames"], strict=True):
-        for sent, shown in zip(step.messages, frame.get("messages", []), strict=True):
+        assert data["reasons"][frame["why"]] == step.why and data["sources"][frame["source"]][0] == step.source
+        for sent, place in zip(step.messages, frame.get("messages", []), strict=True):
+            shown = data["messages"][place]
+            assert (shown["from"], shown["to"], shown.get("version")) == (sent.sender, sent.receiver, sent.version)
             assert bytes.fromhex(data["payloads"][shown["data"]] if "data" in shown else "") == sent.data
     assert len(set(data["payloads"])) == len(data["payloads"])
 

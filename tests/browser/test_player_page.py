@@ -221,8 +221,8 @@ def test_a_step_is_chosen_from_the_list(show: Callable[..., Page]) -> None:
 
 def test_a_hostile_name_is_text_wherever_it_stands(page: Page, tmp_path: Path) -> None:
     data: Any = json.loads(json.dumps(dict(Player(probing()).data)).replace('"B"', json.dumps(HOSTILE)))
-    data["meta"]["title"] = data["frames"][0]["title"] = data["frames"][7]["why"] = HOSTILE
-    data["sources"] = dict.fromkeys(data["sources"], f"javascript:{HOSTILE}")
+    data["meta"]["title"] = data["frames"][0]["title"] = data["reasons"][0] = HOSTILE
+    data["sources"] = [[source, f"javascript:{HOSTILE}"] for source, _ in data["sources"]]
     path = tmp_path / "hostile.html"
     path.write_text(Player(data).html(), encoding="utf-8")
     page.goto(path.as_uri())
