@@ -14,6 +14,7 @@ from xml.sax.saxutils import escape, quoteattr
 from .diagrams import edge_id, layout, slots, state_id
 from .frames import sides
 from .machine import MEMBER
+from .scenario import Scenario, simulate
 from .trace import MemberView, Trace, View
 
 _SVG = "{http://www.w3.org/2000/svg}"
@@ -258,3 +259,12 @@ def _token(trace: Trace, views: list[View], board: _Board, beat: _Beat, place: i
         f'<path d="M-5.5-8.5-7-15.2l3.6 2.2L0-17l3.4 4L7-15.2 5.5-8.5z" fill="{_INK}" visibility="{crowns[0]}">'
         f"{beat.held('visibility', crowns)}</path></g>"
     )
+
+
+def front_page() -> str:
+    """The film on the front page: KAFKA-8649, in which the new leader's word kills the old members."""
+    return animated(simulate(Scenario(old="2.0.0", new="2.1.0", leader="A", order="A,B,C", succession="newest")))
+
+
+if __name__ == "__main__":  # python -m protocol.film > book/bench.svg
+    print(front_page(), end="")

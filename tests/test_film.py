@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 from xml.etree import ElementTree
 
 from sample_trace import crash, probing
 
-from protocol.film import animated
+from protocol.film import animated, front_page
 from protocol.trace import Trace
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -51,3 +52,9 @@ def test_a_name_never_becomes_markup() -> None:
 
 def test_a_run_of_no_steps_is_a_still_picture() -> None:
     ElementTree.fromstring(animated(replace(probing(), steps=())))
+
+
+def test_the_front_page_shows_the_run_as_it_is_simulated_today() -> None:
+    """If this fails, a step's words have changed: `python -m protocol.film > book/bench.svg`."""
+    committed = Path(__file__).parent.parent / "book" / "bench.svg"
+    assert committed.read_text(encoding="utf-8") == front_page()

@@ -8,9 +8,15 @@ import pytest
 from sample_trace import crash, probing
 
 from protocol.frames import bounces, frames, sides, source_url
+from protocol.scenario import Scenario, simulate
 from protocol.trace import Trace, View
 
-RUNS = [probing(), crash(), probing(tuple("ABCDEF"))]
+SCENARIOS = [
+    Scenario(old="2.0.0", new="2.1.0", leader="A", order="C,B,A"),
+    Scenario(old="2.0.0", new="2.1.0", leader="A", order="A,B,C", succession="newest"),
+    Scenario(old="2.4.0", new="3.9.0", members=5, threads=2),
+]
+RUNS = [probing(), crash(), *(simulate(scenario) for scenario in SCENARIOS)]
 
 
 def played(data: dict[str, Any]) -> list[dict[str, Any]]:
