@@ -6,14 +6,13 @@ It knows ids and opaque metadata only: what the bytes say, and when a member sen
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
 
 from .machine import GROUP
 
 
-@dataclass(frozen=True, slots=True)
-class Seat:
+class Seat(NamedTuple):
     """One member id at the broker; its process may be gone (a ghost)."""
 
     id: str
@@ -51,22 +50,19 @@ class Coordinator:
     state: str = "Empty"
     generation: int = 0
     leader: str = ""
-    seats: tuple[Seat, ...] = ()
-    pending: tuple[str, ...] = ()
+    seats: Mapping[str, Seat] = field(default_factory=dict)
+    """By member id, in join order."""
+    pending: frozenset[str] = frozenset()
     """Ids that were handed out and have not joined yet (KIP-394): they hold the barrier open."""
 
     @property
     def ids(self) -> tuple[str, ...]:
         """The member ids in join order."""
-        return tuple(seat.id for seat in self.seats)
-
-    def seat(self, member_id: str) -> Seat | None:
-        """The seat of that id; None if the broker does not know it."""
-        return next((seat for seat in self.seats if seat.id == member_id), None)
+        return tuple(self.seats)
 
     def static(self, instance: str) -> Seat | None:
         """The seat of a static member; None if there is none."""
-        return next((seat for seat in self.seats if seat.instance and seat.instance == instance), None)
+        return next((seat for seat in self.seats.values() if seat.instance and seat.instance == instance), None)
 
     @property
     def barrier(self) -> bool:
@@ -74,20 +70,20 @@ class Coordinator:
         return (
             self.state == "PreparingRebalance"
             and not self.pending
-            and all(seat.waiting == "join" for seat in self.seats)
+            and all(seat.waiting == "join" for seat in self.seats.values())
         )
 
     def expect(self, member_id: str) -> Coordinator:
         """First step of a KIP-394 join: the id is minted and pending."""
-        return replace(self, pending=(*self.pending, member_id))
+        return self._with(pending=self.pending | {member_id})
 
     def admit(self, seat: Seat) -> Coordinator:
         """A new member joins: it is parked, and a rebalance is prepared."""
-        return replace(
-            self._prepare("join"),
+        return self._with(
+            state=self._prepared("join"),
             leader=self.leader or seat.id,
-            seats=(*self._unsynced(), replace(seat, waiting="join")),
-            pending=tuple(other for other in self.pending if other != seat.id),
+            seats={**self._unsynced(), seat.id: seat._replace(waiting="join")},
+            pending=self.pending - {seat.id},
         )
 
     def rejoin(self, member_id: str, *, metadata: bytes) -> Coordinator:
@@ -98,20 +94,14 @@ class Coordinator:
 
         Source: 3.9.0 GroupCoordinator#doCurrentMemberJoinGroup.
         """
-        seat = self.seat(member_id)
-        assert seat is not None, member_id
+        seat = self.seats[member_id]
         same = seat.metadata == metadata
         if self.state == "Stable" and same and member_id != self.leader:
             return self
         if self.state == "CompletingRebalance" and same:
             return self
-        return replace(
-            self._prepare("join"),
-            seats=tuple(
-                replace(other, metadata=metadata, waiting="join") if other.id == member_id else other
-                for other in self._unsynced()
-            ),
-        )
+        seats = {**self._unsynced(), member_id: seat._replace(metadata=metadata, waiting="join")}
+        return self._with(state=self._prepared("join"), seats=seats)
 
     def replace_static(self, instance: str, *, member_id: str, rank: float, metadata: bytes) -> Coordinator:
         """A static member is back under a new id: silent in Stable, leadership and assignment included.
@@ -121,56 +111,73 @@ class Coordinator:
         old = self.static(instance)
         assert old is not None, instance
         waiting = "join" if self.state == "PreparingRebalance" else ""
-        seats = tuple(
-            replace(seat, id=member_id, rank=rank, metadata=metadata, waiting=waiting) if seat is old else seat
-            for seat in self.seats
-        )
-        return replace(self, seats=seats, leader=member_id if self.leader == old.id else self.leader)
+        new = old._replace(id=member_id, rank=rank, metadata=metadata, waiting=waiting)
+        seats = {new.id if seat is old else seat.id: new if seat is old else seat for seat in self.seats.values()}
+        return self._with(seats=seats, leader=member_id if self.leader == old.id else self.leader)
 
     def remove(self, member_id: str) -> Coordinator:
         """An id goes, by LeaveGroup or because its session expired; if it led, somebody else leads.
 
         Source: 3.9.0 GroupMetadata#remove, GroupCoordinator#removeMemberAndUpdateGroup.
         """
-        seats = tuple(seat for seat in self._unsynced() if seat.id != member_id)
+        seats = {other: seat for other, seat in self._unsynced().items() if other != member_id}
         leader = self.leader
         if leader == member_id:
-            leader = self.succession.pick(seats) if seats else ""
-        return replace(self._prepare("leave"), seats=seats, leader=leader)
+            leader = self.succession.pick(tuple(seats.values())) if seats else ""
+        return self._with(state=self._prepared("leave"), seats=seats, leader=leader)
 
     def complete(self) -> Coordinator:
         """The join barrier is satisfied: the generation grows, and everyone waits for the leader's SyncGroup."""
+        generation = self.generation + 1
         if not self.seats:
-            return replace(self, state="Empty", generation=self.generation + 1, leader="")
+            return self._with(state="Empty", generation=generation, leader="")
         leader = self.leader
-        if self.succession.every_generation or not self.seat(leader):
-            leader = self.succession.pick(self.seats)
-        return replace(
-            self,
-            state="CompletingRebalance",
-            generation=self.generation + 1,
-            leader=leader,
-            seats=tuple(replace(seat, waiting="sync") for seat in self.seats),
-        )
+        if self.succession.every_generation or leader not in self.seats:
+            leader = self.succession.pick(tuple(self.seats.values()))
+        seats = {member_id: seat._replace(waiting="sync") for member_id, seat in self.seats.items()}
+        return self._with(state="CompletingRebalance", generation=generation, leader=leader, seats=seats)
 
     def sync(self, assignments: Mapping[str, bytes]) -> Coordinator:
         """The leader's SyncGroup: each id has its assignment, and all parked members are answered at once."""
-        return replace(
-            self,
-            state="Stable",
-            seats=tuple(
-                replace(seat, waiting="", assignment=assignments.get(seat.id, b"")) for seat in self.seats
-            ),
+        seats = {
+            member_id: seat._replace(waiting="", assignment=assignments.get(member_id, b""))
+            for member_id, seat in self.seats.items()
+        }
+        return self._with(state="Stable", seats=seats)
+
+    def led_by(self, member_id: str) -> Coordinator:
+        """The same group with another leader: the operator's pick of who leads first."""
+        return self._with(leader=member_id)
+
+    def _with(
+        self,
+        *,
+        state: str | None = None,
+        generation: int | None = None,
+        leader: str | None = None,
+        seats: Mapping[str, Seat] | None = None,
+        pending: frozenset[str] | None = None,
+    ) -> Coordinator:
+        # dataclasses.replace costs ten times as much, and this is called for every request.
+        return Coordinator(
+            self.succession,
+            self.state if state is None else state,
+            self.generation if generation is None else generation,
+            self.leader if leader is None else leader,
+            self.seats if seats is None else seats,
+            self.pending if pending is None else pending,
         )
 
-    def _prepare(self, event: str) -> Coordinator:
-        target = GROUP.target(self.state, event) or GROUP.target(self.state, "leave")
-        return replace(self, state=target or "PreparingRebalance")
+    def _prepared(self, event: str) -> str:
+        return GROUP.target(self.state, event) or "PreparingRebalance"
 
-    def _unsynced(self) -> tuple[Seat, ...]:
+    def _unsynced(self) -> Mapping[str, Seat]:
         if self.state != "CompletingRebalance":
             return self.seats
-        return tuple(replace(seat, waiting="") if seat.waiting == "sync" else seat for seat in self.seats)
+        return {
+            member_id: seat._replace(waiting="") if seat.waiting == "sync" else seat
+            for member_id, seat in self.seats.items()
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ tests, are made of the same rows.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,10 @@ class Machine:
     name: str
     states: tuple[str, ...]
     rows: tuple[Row, ...]
+    _by: dict[tuple[str, str], Row] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_by", {(row.source, row.event): row for row in self.rows})
 
     def __iter__(self) -> Iterator[Row]:
         return iter(self.rows)
@@ -52,10 +56,7 @@ class Machine:
 
     def row(self, source: str, event: str) -> Row | None:
         """The row that leaves `source` by `event`; None where the table has none."""
-        for row in self.rows:
-            if row.source == source and row.event == event:
-                return row
-        return None
+        return self._by.get((source, event))
 
     def target(self, source: str, event: str) -> str | None:
         """Where `event` leads from `source`; None where the table has no such row."""

@@ -88,6 +88,8 @@ class Binary:
     """How a probing member comes back: `leave` (and join under a new id) or `enforce` (same id); `none` before 2.0."""
     dying_leaves: bool
     """Whether a dying stream thread sends LeaveGroup (3.2.0 to 4.1.2)."""
+    closing_leaves: bool = False
+    """Whether a closing member sends LeaveGroup (up to 0.10.2.1)."""
     two_step: bool
     """Whether the client joins in two steps (KIP-394, 2.2.0 and later)."""
     session_timeout_ms: int
@@ -246,6 +248,7 @@ def _release(row: dict[str, str]) -> Release:
         rejoin=row["rejoin"],
         dying_leaves=_yes(row["dying_leaves"]),
         two_step=_yes(row["two_step"]),
+        closing_leaves=_yes(row["closing_leaves"]),
         session_timeout_ms=int(row["session_timeout_ms"]),
         error_assignment=_yes(row["error_assignment"]),
         cooperative="COOPERATIVE" in protocols,
@@ -271,7 +274,7 @@ def _release(row: dict[str, str]) -> Release:
         error_assignment=binary.error_assignment,
         two_step=binary.two_step,
         dying_leaves=binary.dying_leaves,
-        closing_leaves=_yes(row["closing_leaves"]),
+        closing_leaves=binary.closing_leaves,
         session_timeout_ms=binary.session_timeout_ms,
         envelope=binary.dialect.envelope,
         codec=binary.dialect.codec,

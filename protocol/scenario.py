@@ -37,9 +37,7 @@ def member_names(count: int) -> tuple[str, ...]:
     (('A', 'B', 'C'), ('AA', 'AB'))
     """
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    return tuple(
-        letters[i] if i < 26 else letters[i // 26 - 1] + letters[i % 26] for i in range(count)
-    )
+    return tuple(letters[i] if i < 26 else letters[i // 26 - 1] + letters[i % 26] for i in range(count))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +59,9 @@ class Scenario:
     """Which instances are bounced, in order; by default all, from A."""
     succession: str | Sequence[str] = "broker"
     """A key of SUCCESSIONS, or the names of the members that lead next, one for each time the leader's id goes."""
-    closing: str = "lingers"
-    """`lingers`: the id stays until the session times out, as Streams really does; `leaves`: LeaveGroup at once."""
+    closing: str | None = None
+    """`lingers`: the id stays until the session times out; `leaves`: LeaveGroup at once; None: as the jar does,
+    which since 0.10.2.2 and 0.11.0.0 is to linger."""
     restart: str | float = "before"
     """Seconds from stop to start, or `before` or `after` the session timeout (with `leaves`: the next heartbeats)."""
     static: bool = False
@@ -122,7 +121,9 @@ class Scenario:
         self._check()
         before = dict(zip(self.instances, self.before, strict=True))
         places = tuple(
-            group.Place(name, instance, before[instance]) for instance in self.instances for name in self._threads_of(instance)
+            group.Place(name, instance, before[instance])
+            for instance in self.instances
+            for name in self._threads_of(instance)
         )
         return group.Plan(
             places=places,
@@ -130,7 +131,7 @@ class Scenario:
             succession=self._succession(),
             leader=self._first_leader(),
             timetable=group.Timetable(lockstep=self.timing == "lockstep"),
-            leaves=self.closing == "leaves",
+            leaves=None if self.closing is None else self.closing == "leaves",
             restart=self._restart(),
             static=self.static,
             supervisor=self.supervisor,
@@ -186,8 +187,11 @@ class Scenario:
         if not 1 <= len(instances) <= MOST_MEMBERS:
             raise refuse("members", f"{len(instances)} instances", f"1 to {MOST_MEMBERS}")
         if not 1 <= self.threads <= 64 or self.threads * len(instances) > MOST_MEMBERS:
-            raise refuse("threads", f"{self.threads} threads for each of {len(instances)} instances",
-                         f"1 to 64, and {MOST_MEMBERS} members in all")
+            raise refuse(
+                "threads",
+                f"{self.threads} threads for each of {len(instances)} instances",
+                f"1 to 64, and {MOST_MEMBERS} members in all",
+            )
         known = ", ".join(instances if len(instances) < 9 else (*instances[:3], "…", instances[-1]))
         if self.leader is not None and self.leader not in (*instances, *self.names):
             raise refuse("leader", f"no member is called {self.leader}", known)
@@ -196,12 +200,13 @@ class Scenario:
             ("closing", self.closing, CLOSINGS),
             ("timing", self.timing, TIMINGS),
         ):
-            if value not in allowed:
+            if value is not None and value not in allowed:
                 raise refuse(pick, f"{value!r} is not known", " or ".join(allowed))
         if isinstance(self.succession, str):
             if self.succession not in SUCCESSIONS:
-                raise refuse("succession", f"{self.succession!r} is not known",
-                             ", ".join(SUCCESSIONS) + ", or a list of names")
+                raise refuse(
+                    "succession", f"{self.succession!r} is not known", ", ".join(SUCCESSIONS) + ", or a list of names"
+                )
         elif unknown := [name for name in self.succession if name not in self.names]:
             raise refuse("succession", f"no member is called {unknown[0]}", known)
         if isinstance(self.restart, str) and self.restart not in RESTARTS:
@@ -209,7 +214,10 @@ class Scenario:
         for pick, seconds in (("restart", self.restart), ("supervisor", self.supervisor), ("until", self.until)):
             if isinstance(seconds, int | float) and not 0 < seconds <= 86400:
                 raise refuse(pick, f"{seconds} seconds", "more than 0, at most 86400")
-        jars = (*self.before, *(bounce.binary for bounce in self._bounces(dict(zip(instances, self.before, strict=True)))))
+        jars = (
+            *self.before,
+            *(bounce.binary for bounce in self._bounces(dict(zip(instances, self.before, strict=True)))),
+        )
         if self.static and (old := next((jar for jar in jars if not _can_be_static(jar)), None)):
             raise refuse("static", f"the client of {old.name} knows no group.instance.id", "2.3.0 and later")
         if self.static and self.closing == "leaves":
@@ -223,7 +231,9 @@ class Scenario:
             if stranger := next((name for name, _ in self.bounces if name not in self.instances), None):
                 raise refuse("bounces", f"no instance is called {stranger}", known)
             if self.order is not None or self.rollback is not None:
-                raise refuse("bounces", "the bounces are given one by one, so order and rollback say nothing", "one or the other")
+                raise refuse(
+                    "bounces", "the bounces are given one by one, so order and rollback say nothing", "one or the other"
+                )
             return
         order = self.bounced
         if stranger := next((name for name in order if name not in self.instances), None):
@@ -233,8 +243,11 @@ class Scenario:
         if self.rollback is not None and not 1 <= self.rollback <= len(order):
             raise refuse("rollback", f"after {self.rollback} bounces", f"1 to {len(order)}")
         if self.rollback is not None and self.upgrade_from is not None:
-            raise refuse("rollback", "a rollback starts the old jar, which was not given upgrade.from",
-                         "rollback or upgrade_from")
+            raise refuse(
+                "rollback",
+                "a rollback starts the old jar, which was not given upgrade.from",
+                "rollback or upgrade_from",
+            )
 
     def _check_upgrade_from(self) -> None:
         targets = [_binary(self.new)] if self.bounces is None else [_binary(jar) for _, jar in self.bounces]
@@ -331,7 +344,9 @@ def endings(scenario: Scenario, *, limit: int = 1000) -> tuple[tuple[Ending, ...
         key = (trace.outcome.kind, tuple(sorted({d.member for d in trace.outcome.deaths})), trace.rebalances)
         old = found.get(key)
         witness = old.witness if old else replace(scenario, succession=tuple(branch.names))
-        found[key] = Ending(old.outcome if old else trace.outcome, trace.rebalances, (old.runs if old else 0) + 1, witness)
+        found[key] = Ending(
+            old.outcome if old else trace.outcome, trace.rebalances, (old.runs if old else 0) + 1, witness
+        )
     return tuple(sorted(found.values(), key=lambda ending: (-ending.runs, ending.rebalances))), not todo
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from .messages import TaskId
 
@@ -40,8 +41,9 @@ class Failure:
         return f"{self.exception}: {self.text}"
 
 
-@dataclass(frozen=True, slots=True)
-class MemberView:
+# A run of 100 members makes 60,000 of these and 80,000 of the messages below; a frozen dataclass takes five
+# times as long to make as a tuple with names.
+class MemberView(NamedTuple):
     """One member (a stream thread) as an onlooker sees it after a step."""
 
     name: str
@@ -100,8 +102,7 @@ class View:
         raise KeyError(name)
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
+class Sent(NamedTuple):
     """One message on the wire."""
 
     kind: str

@@ -6,7 +6,9 @@ What the operator picks is in `scenario`; the rules that leaders and members fol
 from __future__ import annotations
 
 from ..trace import Trace
-from .run import Bounce, Place, Plan, Run, name_of
+from .plan import Bounce, Place, Plan
+from .recorder import name_of
+from .run import Run
 from .timetable import Timetable
 
 __all__ = ["Bounce", "Place", "Plan", "Timetable", "name_of", "play"]

@@ -12,17 +12,23 @@ from .. import leader, member, wire
 from ..messages import Assignment, AssignmentInfo, Subscription, SubscriptionInfo, TaskId
 from ..releases import Binary
 from ..trace import Failure, LogLine, MemberView
-from ..versions import Dialect
+from ..versions import EARLIEST_PROBEABLE, Dialect
+
+_UNIQUE_FIELD, _GENERATION_ID = 8, 2
+"""The first versions, of the subscription and of the envelope, that carry these two."""
 
 TOPIC = "topic1"
 """The source topic of the only subtopology: task 0_1 reads its partition 1."""
 
 
 @lru_cache(maxsize=4096)
-def read_subscription(metadata: bytes, dialect: Dialect) -> tuple[Subscription, wire.Read]:
-    """A JoinGroup's bytes as a leader of that dialect reads them."""
+def read_subscription(member_id: str, metadata: bytes, dialect: Dialect) -> tuple[leader.Seen | None, wire.Read]:
+    """A JoinGroup's bytes as a leader of that dialect reads them; None where it cannot."""
     envelope = wire.decode_subscription(metadata)
-    return envelope, wire.read_subscription_info(envelope.user_data or b"", dialect=dialect)
+    read = wire.read_subscription_info(envelope.user_data or b"", dialect=dialect)
+    if not isinstance(read.value, SubscriptionInfo):
+        return None, read
+    return leader.Seen.of(member_id, read.value, envelope.owned_partitions), read
 
 
 @lru_cache(maxsize=4096)
@@ -31,8 +37,9 @@ def read_assignment(data: bytes, dialect: Dialect) -> wire.Read:
     return wire.read_assignment_info(wire.decode_assignment(data).user_data or b"", dialect=dialect)
 
 
-def write_assignment(answer: leader.Answer, binary: Binary) -> bytes | Failure:
-    """An answer's bytes as a leader on that jar writes them."""
+@lru_cache(maxsize=4096)
+def write_assignment(answer: leader.Answer, dialect: Dialect) -> bytes | Failure:
+    """An answer's bytes as a leader of that dialect writes them."""
     info = AssignmentInfo(
         answer.version,
         answer.supported,
@@ -41,10 +48,18 @@ def write_assignment(answer: leader.Answer, binary: Binary) -> bytes | Failure:
         error_code=answer.error_code,
         next_rebalance_ms=answer.next_rebalance_ms,
     )
-    data = wire.write_assignment_info(info, dialect=binary.dialect)
+    data = wire.write_assignment_info(info, dialect=dialect)
     if isinstance(data, Failure):
         return data
-    return wire.encode_assignment(Assignment(answer.partitions, data), version=binary.dialect.envelope)
+    return wire.encode_assignment(Assignment(answer.partitions, data), version=dialect.envelope)
+
+
+def head(data: bytes, dialect: Dialect) -> tuple[int | None, int | None]:
+    """The two ints at the head of an assignment; v1 and v2 have one."""
+    info = read_assignment(data, dialect).value
+    if not isinstance(info, AssignmentInfo):
+        return None, None
+    return info.version, info.commonly_supported_version if info.version >= EARLIEST_PROBEABLE else None
 
 
 @dataclass(slots=True)
@@ -66,8 +81,8 @@ class Thread:
     tasks: tuple[TaskId, ...] = ()
     given: tuple[TaskId, ...] = ()
     """The tasks of the last assignment, taken or not."""
-    metadata: bytes = b""
-    sent: SubscriptionInfo | None = None
+    written: dict[object, bytes | Failure] = field(default_factory=dict, repr=False)
+    """The JoinGroup bytes that this process has written, by what they say."""
     unique: int = 0
     generation: int = -1
     phase: float = 0.0
@@ -76,13 +91,13 @@ class Thread:
     """The generation that gave it a version its jar cannot speak; 0 if none did."""
     noticed: bool = False
     """Whether it knows of the rebalance that is being prepared, or will at a heartbeat that is scheduled."""
-    _view: MemberView | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         self.binary = self.image[0]
 
     @property
     def alive(self) -> bool:
+        """Whether the thread runs."""
         return self.state not in ("STOPPED", "CRASHED")
 
     def start(self) -> tuple[LogLine, ...]:
@@ -91,7 +106,7 @@ class Thread:
         configured = member.configure(self.binary, self.upgrade_from)
         self.used, self.failure = configured.used, configured.failure
         self.state, self.tasks, self.generation = "JOINING", (), -1
-        self.metadata, self.unique, self.poisoned_by, self.noticed = b"", 0, 0, False
+        self.unique, self.poisoned_by, self.noticed, self.written = 0, 0, False, {}
         return self.lines(configured.log)
 
     def new_id(self) -> str:
@@ -103,22 +118,27 @@ class Thread:
     def subscribe(self) -> bytes | Failure:
         """The bytes of its next JoinGroup, or the exception that building them throws."""
         self.unique = (self.unique + 1 + 128) % 256 - 128
+        # What the version or the envelope does not carry must not miss what was written before.
+        unique = self.unique if self.used >= _UNIQUE_FIELD else 0
+        generation = self.generation if self.binary.dialect.envelope >= _GENERATION_ID else -1
+        key = (self.used, self.tasks, unique, generation)
+        written = self.written.get(key)
+        if written is None:
+            written = self.written[key] = self._write(unique, generation)
+        return written
+
+    def _write(self, unique: int, generation: int) -> bytes | Failure:
         info = member.subscribe(
-            self.binary,
-            used=self.used,
-            process_id=self.process,
-            tasks=self.tasks,
-            unique_field=self.unique,
+            self.binary, used=self.used, process_id=self.process, tasks=self.tasks, unique_field=unique
         )
         if isinstance(info, Failure):
             return info
-        data = wire.write_subscription_info(info, dialect=self.binary.dialect)
+        dialect = self.binary.dialect
+        data = wire.write_subscription_info(info, dialect=dialect)
         if isinstance(data, Failure):
             return data
-        self.sent = info
-        envelope = Subscription((TOPIC,), data, generation_id=self.generation)
-        self.metadata = wire.encode_subscription(envelope, version=self.binary.dialect.envelope)
-        return self.metadata
+        envelope = Subscription((TOPIC,), data, generation_id=generation)
+        return wire.encode_subscription(envelope, version=dialect.envelope)
 
     def receive(self, data: bytes, *, generation: int) -> member.Reception:
         """The SyncGroup answer arrives; the used version and the tasks change as the jar's rule says."""
@@ -138,27 +158,22 @@ class Thread:
             self.tasks = read.value.active_tasks if reception.processed else ()
         if self.used > self.binary.latest and not self.poisoned_by:
             self.poisoned_by = generation
-        return replace(reception, log=self.lines(read.log + reception.log + heeded.log))
+        log = read.log + reception.log + heeded.log
+        return replace(reception, log=self.lines(log)) if log else reception
 
     def lines(self, log: tuple[LogLine, ...]) -> tuple[LogLine, ...]:
         """The lines with this thread's name on them."""
-        return tuple(replace(line, member=self.name) for line in log)
+        return tuple(LogLine(self.name, line.level, line.logger, line.text) for line in log)
 
     def view(self) -> MemberView:
-        """What an onlooker sees; the same object as long as nothing changed."""
-        old = self._view
-        if (
-            old is None
-            or old.state != self.state
-            or old.used != self.used
-            or old.tasks != self.tasks
-            or old.member_id != self.member_id
-            or old.binary != self.binary.name
-            or old.failure != self.failure
-        ):
-            self._view = MemberView(
-                self.name, self.state, self.binary.name, self.binary.latest, self.used, self.tasks, self.member_id,
-                self.failure,
-            )
-        assert self._view is not None
-        return self._view
+        """What an onlooker sees."""
+        return MemberView(
+            self.name,
+            self.state,
+            self.binary.name,
+            self.binary.latest,
+            self.used,
+            self.tasks,
+            self.member_id,
+            self.failure,
+        )

@@ -25,7 +25,7 @@ class Timetable:
     rejoin: float = 0.01
     first_join: float = 0.01
     """From LeaveGroup to the first JoinGroup of a KIP-394 join."""
-    second_join: float = 0.033
+    second_join: float = 0.05
     """From LeaveGroup to the JoinGroup that is admitted."""
     assign: float = 0.03
     sync: float = 0.005

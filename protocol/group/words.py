@@ -5,14 +5,19 @@ The steps themselves are made in `run`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ..releases import Binary
 from ..strategies import LEADER_RULES, MEMBER_RULES
 from ..trace import Death, Sent
+from .thread import Thread
 
 BROKER = "3.9.0 GroupCoordinator"
+COORDINATOR = "coordinator"
+
+NOTICE = "A heartbeat is answered with REBALANCE_IN_PROGRESS, and the member has to join again with a new subscription."
+ADMITTED = "The broker admits it under a new id."
 
 
 def names(members: Sequence[str], *, all_of: int = 0) -> str:
@@ -77,8 +82,148 @@ class Told:
         return self.after > self.binary.latest
 
 
-def assigning(binary: Binary, sent: Sequence[Sent], *, probing: bool) -> str:
-    """Why the leader answers so."""
+def versions(used: Iterable[int]) -> str:
+    """Versions as a reader says them.
+
+    >>> versions([4, 3, 4])
+    'v3 and v4'
+    """
+    return " and ".join(f"v{version}" for version in sorted(set(used)))
+
+
+def event(told: Told) -> str:
+    """The event of `machine.MEMBER` that this answer is."""
+    if not told.rejoins:
+        return "assigned"
+    return "upgrade" if told.after > told.before else "probe"
+
+
+# What the operator and the members do.
+
+
+def closing(*, leaves: bool, static: bool, timeout: float) -> str:
+    """Why a closed member's id stays, or goes."""
+    if leaves:
+        return "Its LeaveGroup takes it out of the group at once."
+    if static:
+        return f"A static member never leaves: the broker keeps its place for {timeout:.0f} s, and waits for it."
+    return (
+        "Kafka Streams sends no LeaveGroup when it closes: the broker keeps the old id until its session times out, "
+        f"up to {timeout:.0f} s later."
+    )
+
+
+def starting(threads: Sequence[Thread], who: Sequence[str], *, everyone: int) -> tuple[str, str]:
+    """Title and why of a start."""
+    first = threads[0]
+    title = f"{names(who, all_of=everyone)} {verb(who, 'starts', 'start')}"
+    if len({thread.binary.name for thread in threads}) == 1:
+        title += f" on {first.binary.name}"
+    if first.used != first.binary.latest:
+        return title, (
+            f"upgrade.from={first.upgrade_from} makes the fresh process speak v{first.used}, "
+            f"although its jar supports v{first.binary.latest}."
+        )
+    return title, (
+        f"A fresh process speaks the latest version that its jar supports, {versions(t.used for t in threads)}, "
+        "and joins with an empty id."
+    )
+
+
+def noticing(who: Sequence[str], *, everyone: int, joined: bool) -> str:
+    """Title of a heartbeat that tells of a rebalance."""
+    if not joined:
+        return f"{names(who, all_of=everyone)} {verb(who, 'hears', 'hear')} of the rebalance"
+    return f"{names(who, all_of=everyone)} {verb(who, 'rejoins', 'rejoin')}"
+
+
+def resuming(who: Sequence[str], *, static: bool) -> tuple[str, str]:
+    """Title and why of a JoinGroup that starts no rebalance."""
+    title = f"{names(who)} {verb(who, 'is', 'are')} still in"
+    if static:
+        return title, (
+            "A static member that returns in time is given its old place: no rebalance, and the assignment that was "
+            "made for its predecessor."
+        )
+    return title, (
+        "A follower whose metadata did not change starts no rebalance: the broker answers with the current generation."
+    )
+
+
+def rejoining(threads: Sequence[Thread], who: Sequence[str], *, everyone: int) -> tuple[str, str]:
+    """Title and why of a rejoin that a member was told to do."""
+    title = f"{names(who, all_of=everyone)} {verb(who, 'rejoins', 'rejoin')} with {versions(t.used for t in threads)}"
+    if threads[0].binary.rejoin == "leave":
+        return title, (
+            "Up to 2.5 the thread unsubscribes and subscribes again: it leaves the group and comes back under a new "
+            "id, and if it led, somebody else leads now."
+        )
+    return title, (
+        "From 2.6 the thread asks its consumer for a rebalance: it joins again under the same id, and if it leads, "
+        "it leads on."
+    )
+
+
+def leaving(threads: Sequence[Thread], who: Sequence[str]) -> tuple[str, str]:
+    """Title and why of the first half of a rejoin, where the other half is a step of its own."""
+    spoken = versions(thread.used for thread in threads)
+    return f"{names(who)} {verb(who, 'leaves', 'leave')} to join again with {spoken}", (
+        "Up to 2.5 the thread unsubscribes first, which sends LeaveGroup; the others may complete the rebalance "
+        "without it."
+    )
+
+
+def joining(threads: Sequence[Thread], who: Sequence[str]) -> str:
+    """Title of a JoinGroup that is admitted."""
+    return f"{names(who)} {verb(who, 'joins', 'join')} with {versions(thread.used for thread in threads)}"
+
+
+def dying(threads: Sequence[Thread], who: Sequence[str]) -> tuple[str, str]:
+    """Title and why of a death."""
+    title = f"{names(who)} {verb(who, 'dies', 'die')}"
+    poisoned = [thread for thread in threads if thread.poisoned_by]
+    if not poisoned:
+        return title, f"{threads[0].failure}."
+    one = poisoned[0]
+    return title, (
+        f"Generation {one.poisoned_by} told {names(who)} to speak v{one.used}; the jar supports v{one.binary.latest} "
+        f"at most. Nothing failed until this subscription had to be built: {one.failure}."
+    )
+
+
+# What the broker does.
+
+
+def expiring(who: Sequence[str], *, led: bool, leads: str) -> tuple[str, str]:
+    """Title and why of a session that times out."""
+    title = f"The session of {names([f'the old {name}' for name in who])} times out"
+    why = "Nobody sent heartbeats for that id, so the broker takes it out of the group."
+    if led and leads:
+        title += f"; {leads} leads"
+        why += " It was the leader's id: the next leader is whoever comes first in the broker's map, new or old."
+    return title, why
+
+
+def completing(generation: int, lead: str) -> tuple[str, str]:
+    """Title and why of a join barrier that is satisfied."""
+    if not lead:
+        return f"Generation {generation}: nobody is left", "Every member left before one came back."
+    return (
+        f"Generation {generation}: everyone has joined",
+        f"The join barrier is satisfied. The broker hands all subscriptions to the leader, {lead}.",
+    )
+
+
+# What the leader says, and what the members make of it.
+
+
+def assigning(lead: str, binary: Binary, sent: Sequence[Sent], *, probing: bool) -> tuple[str, str]:
+    """Title and why of the leader's answers."""
+    answer = versions(message.version for message in sent if message.version is not None)
+    return f"{lead} leads and assigns: {answer}", _because(binary, sent, probing=probing)
+
+
+def _because(binary: Binary, sent: Sequence[Sent], *, probing: bool) -> str:
     versions = sorted({message.version for message in sent if message.version is not None})
     seconds = sorted({message.supported for message in sent if message.supported is not None})
     answer = " and ".join(f"v{version}" for version in versions)
@@ -106,7 +251,7 @@ def assigning(binary: Binary, sent: Sequence[Sent], *, probing: bool) -> str:
     return f"It answers in {answer}, the smallest version sent, and says that it supports {second} itself."
 
 
-def telling(heard: Sequence[Told], *, everyone: int) -> tuple[str, str, str]:
+def telling(heard: Sequence[Told], everyone: int) -> tuple[str, str, str]:
     """Title, why and tag of a SyncGroup answer: the gravest news first."""
     poisoned = [one for one in heard if one.poisoned]
     down = [one for one in heard if one.rejoins and one.after < one.before]
@@ -168,8 +313,7 @@ def mourning(deaths: Sequence[Death]) -> str:
     for cause in sorted({death.cause for death in deaths}):
         some = [death for death in deaths if death.cause == cause]
         who = sorted({death.member for death in some})
-        at = sorted({death.generation for death in some})
-        when = f", in the rebalance after generation {at[0]}" if at[0] == cause else f", after generation {at[0]}"
-        told.append(f"{names(who)} died of what generation {cause} told {verb(who, 'it', 'them')}{when}: "
-                    f"{some[0].failure}")
+        late = any(death.step and death.failure.exception == "IllegalArgumentException" for death in some)
+        when = "in the rebalance after it" if late else "at once"
+        told.append(f"{names(who)} died of generation {cause}, {when}: {some[0].failure}")
     return ". ".join(told) + "."
