@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .scenario import Ending, Scenario, endings, simulate
     from .strategies import STRATEGIES, Strategy
     from .trace import Outcome, Step, Trace
+    from .wire import Decoded, Field, decode
 
 _ROOMS = {
     "errors": (
@@ -34,6 +35,7 @@ _ROOMS = {
     "scenario": ("Ending", "Scenario", "endings", "simulate"),
     "strategies": ("STRATEGIES", "Strategy"),
     "trace": ("Outcome", "Step", "Trace"),
+    "wire": ("Decoded", "Field", "decode"),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
@@ -41,8 +43,10 @@ __all__ = [
     "STRATEGIES",
     "Binary",
     "DecodeError",
+    "Decoded",
     "EncodeError",
     "Ending",
+    "Field",
     "ImpossibleScenarioError",
     "Outcome",
     "Release",
@@ -52,6 +56,7 @@ __all__ = [
     "Trace",
     "UnknownReleaseError",
     "VersionProbingError",
+    "decode",
     "endings",
     "release",
     "releases",

@@ -48,7 +48,7 @@ PRESETS: Mapping[str, Preset] = {
 """The buttons above the pickers."""
 
 
-class Bench(w.VBox):
+class Bench(w.VBox):  # type: ignore[misc]
     """The pickers and the player; `scenario` and `trace` are what is on the screen.
 
     A pick that contradicts another is explained, and changes nothing.
@@ -82,8 +82,11 @@ class Bench(w.VBox):
         self.old_strategy = w.Dropdown(options=strategies, description=f"v{OLD_JAR} jar")
         self.new_strategy = w.Dropdown(options=strategies, description=f"v{NEW_JAR} jar")
         self.succession = w.Dropdown(
-            options=[("the broker's draw", "broker"), *((f"the {name} member", name) for name in ("oldest", "newest")),
-                     ("the highest version", "highest version")],
+            options=[
+                ("the broker's draw", "broker"),
+                *((f"the {name} member", name) for name in ("oldest", "newest")),
+                ("the highest version", "highest version"),
+            ],
             description="Next leader",
         )
         self.closing = w.Dropdown(options=CLOSINGS, description="A closed id")
@@ -124,9 +127,23 @@ class Bench(w.VBox):
 
     def _pickers(self) -> Sequence[w.Widget]:
         return (
-            self.members, self.leader, self.order, self.jars, self.old, self.new, self.old_strategy,
-            self.new_strategy, self.succession, self.closing, self.restart, self.static, self.threads,
-            self.upgrade_from, self.rollback, self.timing, self.seed,
+            self.members,
+            self.leader,
+            self.order,
+            self.jars,
+            self.old,
+            self.new,
+            self.old_strategy,
+            self.new_strategy,
+            self.succession,
+            self.closing,
+            self.restart,
+            self.static,
+            self.threads,
+            self.upgrade_from,
+            self.rollback,
+            self.timing,
+            self.seed,
         )
 
     def _button(self, preset: Preset) -> w.Button:
@@ -173,7 +190,9 @@ class Bench(w.VBox):
         """Run a scenario and put it on the screen; an impossible one is explained, and changes nothing."""
         try:
             if len(scenario.names) > MOST_TOKENS:
-                raise ImpossibleScenarioError("threads", f"{len(scenario.names)} members in all", f"{MOST_TOKENS} on the bench")
+                raise ImpossibleScenarioError(
+                    "threads", f"{len(scenario.names)} members in all", f"{MOST_TOKENS} on the bench"
+                )
             trace = simulate(scenario)
         except VersionProbingError as error:
             self._tell(f"This cannot be: {error}. What you see is still the run before.", wrong=True)
@@ -200,10 +219,18 @@ class Bench(w.VBox):
             self.upgrade_from.value = scenario.upgrade_from
             if isinstance(scenario.succession, str):
                 self.succession.value = scenario.succession
-            self.closing.value, self.static.value, self.threads.value = scenario.closing, scenario.static, scenario.threads
+            self.closing.value, self.static.value, self.threads.value = (
+                scenario.closing,
+                scenario.static,
+                scenario.threads,
+            )
             if isinstance(scenario.restart, str):
                 self.restart.value = scenario.restart
-            self.rollback.value, self.timing.value, self.seed.value = scenario.rollback or 0, scenario.timing, scenario.seed
+            self.rollback.value, self.timing.value, self.seed.value = (
+                scenario.rollback or 0,
+                scenario.timing,
+                scenario.seed,
+            )
         finally:
             self._quiet = False
         self._tell(f"{self.trace.rebalances} rebalances. {self.trace.outcome.text}", wrong=not self.trace.outcome.ok)
@@ -229,5 +256,5 @@ def _jar(version: int, strategy: str) -> Binary:
     """The teaching jar of that version that follows a strategy."""
     rules = STRATEGIES[strategy]
     return teaching(
-        f"v{version} jar", latest=version, leader_rule=rules.leader_rule.name, member_rule=rules.member_rule.name
+        f"v{version} jar", latest=version, leader_rule=rules.leader_rule, member_rule=rules.member_rule
     )

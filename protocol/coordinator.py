@@ -31,8 +31,10 @@ class Seat(NamedTuple):
 class Succession(Protocol):
     """Who leads when the leader's id is gone."""
 
-    every_generation: bool
-    """Whether a scripted coordinator picks anew at each completed join; the broker's leader is sticky."""
+    @property
+    def every_generation(self) -> bool:
+        """Whether a scripted coordinator picks anew at each completed join; the broker's leader is sticky."""
+        ...
 
     def pick(self, seats: tuple[Seat, ...]) -> str:
         """The id that leads, out of one seat or more in join order."""

@@ -169,15 +169,19 @@ class Death:
     generation: int
     """The group's generation when the thread died."""
     cause: int
-    """The generation whose assignment led to it: one earlier, when the poison was silent."""
+    """The generation whose assignment led to it: an earlier one, when the poison was silent."""
     step: int
+    how: str = "refusal"
+    """`poison` (told a version that its jar cannot speak), `refusal` (of an assignment), `leading` (while it
+    read or answered the others), or `start` (its configuration)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """How a run ended.
 
-    `kind` is `upgraded`, `old version`, `deaths`, `loop`, `error assignment` or `cut off`.
+    `kind` is `upgraded`, `downgraded`, `rolled back`, `old version` (somebody supports or speaks less than
+    the others could), `deaths`, `loop`, `error assignment` or `cut off`.
     """
 
     kind: str
@@ -186,8 +190,8 @@ class Outcome:
 
     @property
     def ok(self) -> bool:
-        """Whether the group ended upgraded with nobody lost."""
-        return self.kind == "upgraded"
+        """Whether the group ended where the operator wanted it, with nobody lost."""
+        return self.kind in ("upgraded", "downgraded", "rolled back")
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,7 +151,8 @@ class Run:
         title, why = words.starting(threads, self.record.in_order(threads), everyone=len(self.threads))
         source = words.assignor(threads[0].binary, "configure")
         self._step("start", threads, title, why, source, moves=moves, messages=sent, log=log)
-        self._die(doomed or self._mute(threads), "cannot encode")
+        self._die(doomed, "cannot encode", how="start")
+        self._die([one for one in self._mute(threads) if one not in doomed], "cannot encode")
         self._after_join()
 
     # ---------------------------------------------------------------- joining
@@ -346,7 +347,9 @@ class Run:
             one, read = read_subscription(seat.id, seat.metadata, binary.dialect)
             log += lead.lines(read.log)
             if one is None:
-                self._die([(lead, read.failure or Failure("NullPointerException", "null"))], "refuse", log=log)
+                self._die(
+                    [(lead, read.failure or Failure("NullPointerException", "null"))], "refuse", how="leading", log=log
+                )
                 return
             seen.append(one)
         decision = leader.assign(binary, seen, tasks=self.tasks)
@@ -364,7 +367,7 @@ class Run:
             message = Sent("SyncGroup", lead.name, words.COORDINATOR, version, second, answer.active, data=data)
             sent.append(message)
         if failure is not None:
-            self._die([(lead, failure)], "refuse", log=log)
+            self._die([(lead, failure)], "refuse", how="leading", log=log)
             return
         title, why = words.assigning(lead.name, binary, sent, probing=decision.probing)
         source, tag = words.assignor(binary, "assign"), "probing" if decision.probing else ""
@@ -443,6 +446,7 @@ class Run:
         dead: Sequence[tuple[Thread, Failure]],
         event: str,
         *,
+        how: str = "refusal",
         heard: tuple[Sent, ...] = (),
         log: tuple[LogLine, ...] = (),
     ) -> None:
@@ -456,7 +460,8 @@ class Run:
             thread.failure, thread.tasks = failure, ()
             cause = thread.poisoned_by or generation
             number = len(self.record.steps) + 1
-            self.deaths.append(Death(thread.name, thread.binary.name, failure, generation, cause, number))
+            why = "poison" if thread.poisoned_by else how
+            self.deaths.append(Death(thread.name, thread.binary.name, failure, generation, cause, number, why))
             if thread.member_id in self.broker.seats:
                 if thread.binary.dying_leaves and not thread.static:
                     left += (Sent("LeaveGroup", thread.name, words.COORDINATOR),)

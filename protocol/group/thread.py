@@ -73,6 +73,10 @@ class Thread:
     """The jar, and the `upgrade.from`, of the next start."""
     static: bool = False
     binary: Binary = field(init=False)
+    first: Binary = field(init=False)
+    """The jar of its first process."""
+    strayed: bool = False
+    """Whether it ever ran another jar than that."""
     upgrade_from: str | None = None
     used: int = 0
     state: str = "STOPPED"
@@ -93,7 +97,7 @@ class Thread:
     """Whether it knows of the rebalance that is being prepared, or will at a heartbeat that is scheduled."""
 
     def __post_init__(self) -> None:
-        self.binary = self.image[0]
+        self.binary = self.first = self.image[0]
 
     @property
     def alive(self) -> bool:
@@ -103,6 +107,7 @@ class Thread:
     def start(self) -> tuple[LogLine, ...]:
         """The process starts on its image: its used version is the jar's latest, or what `upgrade.from` says."""
         self.binary, self.upgrade_from = self.image
+        self.strayed |= self.binary != self.first
         configured = member.configure(self.binary, self.upgrade_from)
         self.used, self.failure = configured.used, configured.failure
         self.state, self.tasks, self.generation = "JOINING", (), -1

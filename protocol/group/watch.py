@@ -57,13 +57,23 @@ class Watch:
             return Outcome("deaths", words.mourning(deaths), deaths)
         if over:
             return Outcome("cut off", f"Cut off after {until:.0f} s.", deaths)
-        threads = list(threads)
+        return self._calm(list(threads), deaths)
+
+    def _calm(self, threads: list[Thread], deaths: tuple[Death, ...]) -> Outcome:
+        """Nobody died: who speaks what, on which jars."""
         goal = min(thread.binary.latest for thread in threads)
         slow = [thread for thread in threads if thread.used < goal]
         if slow:
-            who = [thread.name for thread in slow]
-            text = (
-                f"{words.names(who)} still {words.verb(who, 'speaks', 'speak')} {words.versions(t.used for t in slow)}"
-            )
+            who = words.names([thread.name for thread in slow])
+            text = f"{who} still {'speaks' if len(slow) == 1 else 'speak'} {words.versions(t.used for t in slow)}"
             return Outcome("old version", f"{text}, though everyone supports v{goal}.", deaths)
-        return Outcome("upgraded", f"Everyone speaks v{goal}.", deaths)
+        text = f"Everyone speaks v{goal}."
+        behind = [thread.name for thread in threads if thread.binary.latest == goal]
+        if len(behind) < len(threads):
+            runs = f"{words.names(behind)} {words.verb(behind, 'supports', 'support')} no more"
+            return Outcome("old version", f"{text[:-1]}: {runs}.", deaths)
+        if any(thread.strayed for thread in threads) and all(thread.binary == thread.first for thread in threads):
+            return Outcome("rolled back", text, deaths)
+        if goal < min(thread.first.latest for thread in threads):
+            return Outcome("downgraded", text, deaths)
+        return Outcome("upgraded", text, deaths)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ..releases import Binary
 from ..strategies import LEADER_RULES, MEMBER_RULES
-from ..trace import Death, Sent
+from ..trace import Death, Failure, Sent
 from .thread import Thread
 
 BROKER = "3.9.0 GroupCoordinator"
@@ -183,11 +183,11 @@ def dying(threads: Sequence[Thread], who: Sequence[str]) -> tuple[str, str]:
     title = f"{names(who)} {verb(who, 'dies', 'die')}"
     poisoned = [thread for thread in threads if thread.poisoned_by]
     if not poisoned:
-        return title, f"{threads[0].failure}."
+        return title, f"{str(threads[0].failure).rstrip('.')}."
     one = poisoned[0]
     return title, (
         f"Generation {one.poisoned_by} told {names(who)} to speak v{one.used}; the jar supports v{one.binary.latest} "
-        f"at most. Nothing failed until this subscription had to be built: {one.failure}."
+        f"at most. Nothing failed until this subscription had to be built: {str(one.failure).rstrip('.')}."
     )
 
 
@@ -307,13 +307,25 @@ def telling(heard: Sequence[Told], everyone: int) -> tuple[str, str, str]:
     )
 
 
+_HOW = {
+    "poison": "{who} died in the rebalance after generation {cause}, of the version that it was told to speak",
+    "refusal": "{who} died of the assignment of generation {cause}",
+    "leading": "{who} died leading generation {cause}",
+    "start": "{who} did not start",
+}
+
+
 def mourning(deaths: Sequence[Death]) -> str:
     """Who died, of what, and which generation was the cause."""
+    alike: dict[tuple[str, int, Failure], list[str]] = {}
+    for death in deaths:
+        who = alike.setdefault((death.how, death.cause, death.failure), [])
+        if death.member not in who:
+            who.append(death.member)
     told = []
-    for cause in sorted({death.cause for death in deaths}):
-        some = [death for death in deaths if death.cause == cause]
-        who = sorted({death.member for death in some})
-        late = any(death.step and death.failure.exception == "IllegalArgumentException" for death in some)
-        when = "in the rebalance after it" if late else "at once"
-        told.append(f"{names(who)} died of generation {cause}, {when}: {some[0].failure}")
-    return ". ".join(told) + "."
+    for (how, cause, failure), who in alike.items():
+        sentence = _HOW[how].format(who=names(who), cause=cause)
+        if len(who) > 1:
+            sentence = sentence.replace("it was told", "they were told")
+        told.append(f"{sentence}: {str(failure).rstrip('.')}.")
+    return " ".join(told)

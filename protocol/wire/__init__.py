@@ -18,6 +18,7 @@ from .layout import (
     fields,
 )
 from .subscription import decode_subscription_info, encode_subscription_info
+from .tree import Decoded, decode
 
 __all__ = [
     "ASSIGNMENT_INFO",
@@ -25,9 +26,11 @@ __all__ = [
     "CONSUMER_SUBSCRIPTION",
     "ENVELOPE_LATEST",
     "SUBSCRIPTION_INFO",
+    "Decoded",
     "Field",
     "Guess",
     "Read",
+    "decode",
     "decode_assignment",
     "decode_assignment_info",
     "decode_subscription",
