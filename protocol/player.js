@@ -174,7 +174,7 @@ function label(message) {
   if (message.kind === "LeaveGroup") return "leaves";
   if (message.version === undefined) return "";
   const ints = `v${message.version}${message.supported === undefined || message.supported < 0 ? "" : `/${message.supported}`}`;
-  if (message.to === "coordinator") return `joins ${ints}`;
+  if (message.to === "coordinator") return `${message.kind === "SyncGroup" ? "assigns" : "joins"} ${ints}`;
   const tasks = message.tasks ?? [];
   return `${ints}, ${tasks.length > 2 ? plural(tasks.length, "task") : tasks.join(" ") || "no tasks"}`;
 }
@@ -354,7 +354,10 @@ function spacetime(run, hooks) {
 
   function arrows(index) {
     const group = svg("g", { class: "messages" });
+    const drawn = new Set(); // a leader's SyncGroup holds a payload for each member: one arrow
     for (const message of frames[index]?.messages ?? []) {
+      if (drawn.has(message.from + message.to + message.kind)) continue;
+      drawn.add(message.from + message.to + message.kind);
       const up = message.to === "coordinator";
       const kind = message.probing ? "probe" : "plain";
       const [from, to] = up ? [centre(message.from) - bar / 2, centre("") + 5] : [centre("") + 4, centre(message.to) - bar / 2 - 1];
@@ -413,7 +416,7 @@ function spacetime(run, hooks) {
         x: right ? x(index + 1) + 5 : x(index) - 5, y: centre(who) + 4,
         "text-anchor": right ? "start" : "end", class: messages.some((message) => message.probing) ? "probe" : "",
       });
-      text.textContent = messages.map(label).filter(Boolean).join(", ");
+      text.textContent = [...new Set(messages.map(label))].filter(Boolean).join(", ");
       return text;
     }));
     if (scrolls) scroller.scrollTo({ left, behavior: smooth ? "smooth" : "auto" });
@@ -550,9 +553,9 @@ function facts(run) {
     const entries = [...alike.values()].map((group) => {
       const { kind, to, version, supported, probing } = group[0];
       const up = to === "coordinator";
-      const who = together(group.map((message) => (up ? message.from : message.to)), run.names);
+      const who = together([...new Set(group.map((message) => (up ? message.from : message.to)))], run.names);
       const ints = version === undefined ? []
-        : [`version ${version}`, supported === undefined || supported < 0 ? "" : up ? `supports ${supported}` : `supported ${supported}`];
+        : [`version ${version}`, supported === undefined || supported < 0 ? "" : kind === "JoinGroup" ? `supports ${supported}` : `supported ${supported}`];
       const bytes = group.filter((message) => message.data !== undefined);
       const details = bytes.length ? html("details", { ontoggle: (event) => { open = event.target.open; } },
         html("summary", {}, plural(bytes.length, "payload")),

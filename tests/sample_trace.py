@@ -52,7 +52,7 @@ class Recorder:
         before, changes = self.view, {name: dict(fields) for name, fields in (to or {}).items()}
         for name, key in moves:
             changes.setdefault(name, {})["state"] = key.split("-")[-1]
-        members = tuple(replace(member, **changes.get(member.name, {})) for member in before.members)  # type: ignore[arg-type]
+        members = tuple(member._replace(**changes.get(member.name, {})) for member in before.members)
         self.view = View(members, replace(before.group, **(group or {})))  # type: ignore[arg-type]
         self.clock += seconds
         self.steps.append(

@@ -81,7 +81,7 @@ def test_the_sides_are_those_of_the_upgrade() -> None:
 def test_a_third_binary_is_on_a_side_of_its_own() -> None:
     run = probing()
     step = run.steps[-1]
-    members = (replace(step.after.members[0], binary="2.0.1"), *step.after.members[1:])
+    members = (step.after.members[0]._replace(binary="2.0.1"), *step.after.members[1:])
     mixed = replace(run, steps=(*run.steps, replace(step, number=27, after=replace(step.after, members=members))))
     assert sides(mixed) == {"2.0.0": "old", "2.1.0": "new", "2.0.1": "third"}
 

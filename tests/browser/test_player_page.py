@@ -14,6 +14,7 @@ from playwright.sync_api import Page, expect
 
 from protocol.film import animated
 from protocol.player import Player, module
+from protocol.scenario import Scenario, simulate
 from protocol.trace import Trace
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))
@@ -210,6 +211,36 @@ def test_a_step_shows_its_messages_its_bytes_its_log_and_its_source(show: Callab
     expect(details.locator("code").last).to_have_text("00000003 00000003 00000000")
     link = details.get_by_role("link", name="2.0.0 StreamsPartitionAssignor#onAssignment")
     expect(link).to_have_attribute("href", re.compile("^https://github.com/apache/kafka/blob/2.0.0/streams/"))
+
+
+def test_a_leader_sends_its_assignments_as_one_message(show: Callable[..., Page]) -> None:
+    page = show(simulate(Scenario(old="2.0.0", new="2.1.0", members=4, leader="A", order="D,C,B,A")), step=6)
+    expect(page.get_by_role("region", name="Details of this step")).to_contain_text("A → ◆ SyncGroup")
+    assert page.locator(".labels text").all_text_contents() == ["assigns v3/3"]
+    assert page.locator(".messages.now line").count() == 1
+
+
+@pytest.mark.parametrize("page", ["light-1280-still"], indirect=True)
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        Scenario(old="2.0.0", new="2.1.0", leader="A", order="A,B,C", succession="newest"),
+        Scenario(old="2.4.0", new="3.9.0", members=12),
+        Scenario(old=["2.0.0", "2.1.0", "2.0.0"], new="2.4.0", threads=2),
+    ],
+    ids=["kafka-8649", "twelve", "three-releases"],
+)
+def test_every_step_of_a_simulated_run_can_be_shown(show: Callable[..., Page], scenario: Scenario) -> None:
+    run = simulate(scenario)
+    page = show(run)
+    titles = page.evaluate(
+        """() => { const host = document.querySelector('.vp-host'); const said = [];
+        for (let i = 0; i < host.player.length; i += 1) {
+          host.player.go(i); said.push(host.shadowRoot.querySelector('h2').textContent);
+        } return said; }"""
+    )
+    assert titles[1:] == [step.title for step in run]
+    expect(page.locator(".note")).to_contain_text(run.outcome.text)
 
 
 def test_a_step_is_chosen_from_the_list(show: Callable[..., Page]) -> None:
