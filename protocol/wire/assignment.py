@@ -12,7 +12,7 @@ from ..errors import EncodeError
 from ..messages import NO_REBALANCE, AssignmentInfo, HostInfo, TaskId, TopicPartition
 from ..versions import LATEST, UNKNOWN
 from .layout import ASSIGNMENT_INFO, reason
-from .scalars import INT, INTS, LONG, Reader, new_task, pack, pack_units, pack_utf
+from .scalars import INT, INTS, LONG, NamelessVersion, Reader, new_task, pack, pack_units, pack_utf
 
 Partitions = tuple[TopicPartition, ...]
 ByHost = tuple[tuple[HostInfo, Partitions], ...]
@@ -137,7 +137,7 @@ def _one_task(field: str, task: TaskId, version: int) -> bytes:
     subtopology, partition, topology = task
     if version < 10:
         if topology:
-            raise EncodeError("a task of a named topology needs v10 or later", field=field)
+            raise NamelessVersion(field=field)
         return pack(field, INTS, subtopology, partition)
     return pack(field, INTS, subtopology, partition) + pack_units(field, topology)
 

@@ -10,7 +10,6 @@ import struct
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..errors import EncodeError
 from ..messages import (
     NO_REBALANCE,
     AssignmentInfo,
@@ -26,8 +25,7 @@ from ..versions import CODECS, UNKNOWN, Dialect
 from . import assignment, subscription
 from .assignment import ByHost, Partitions
 from .jvm import Buffer, HashTable, Stream, Thrown, allocate, array_list, text_of, unique, utf8
-from .scalars import INT
-from .text import LIMIT, to_modified_utf8
+from .scalars import INT, NamelessVersion, TooLong
 
 _MESSAGES = CODECS.index("2.0")
 """From here on the two ints, and version probing."""
@@ -84,7 +82,7 @@ def _subscription(data: bytes, dialect: Dialect, log: list[LogLine]) -> Subscrip
             info = subscription.parse(data)
         except (struct.error, ValueError):
             buffer.at = 0
-            info = _generated(buffer, guarded=era >= _GUARDED) if era >= _GENERATED else _written(buffer)
+            info = _generated(buffer, dialect, guarded=era >= _GUARDED) if era >= _GENERATED else _written(buffer)
         if info.prev_tasks or info.standby_tasks:
             info = replace(info, prev_tasks=unique(info.prev_tasks), standby_tasks=unique(info.standby_tasks))
     if era >= _GENERATED:
@@ -131,8 +129,8 @@ def _tasks(buffer: Buffer, count: int) -> tuple[TaskId, ...]:
     return tuple([TaskId(buffer.i32(), buffer.i32()) for _ in range(count)])
 
 
-def _generated(buffer: Buffer, *, guarded: bool) -> SubscriptionInfo:
-    """The generated reader; it sees only the lower 16 bits of the version, so that 0 and less are like v1.
+def _generated(buffer: Buffer, dialect: Dialect, *, guarded: bool) -> SubscriptionInfo:
+    """The generated reader; of the version it sees the lower 16 bits, and no field that it does not know.
 
     Source: 2.5.0, 2.8.2 MessageDataGenerator#generateClassReader, 3.9.0 SubscriptionInfoData.json.
     """
@@ -170,7 +168,7 @@ def _generated(buffer: Buffer, *, guarded: bool) -> SubscriptionInfo:
         return tuple([(buffer.i32(), buffer.i64()) for _ in range(count)])
 
     whole = buffer.i32()
-    version = (whole + 2**15) % 2**16 - 2**15
+    version = min((whole + 2**15) % 2**16 - 2**15, dialect.latest)
     latest = buffer.i32() if version >= 3 else UNKNOWN
     process_id = buffer.take(16)
     prev: tuple[TaskId, ...] = ()
@@ -339,14 +337,10 @@ def write_subscription_info(info: SubscriptionInfo, *, dialect: Dialect) -> byte
     second = dialect.latest if era < _OWN_SECOND else info.latest_supported_version
     try:
         return subscription.build(info, second=second)
-    except EncodeError:
-        tasks = (*info.prev_tasks, *info.standby_tasks, *info.offset_sums())
-        if version < 10 and any(task.topology for task in tasks):
-            text = "Named topologies are not compatible with older protocol versions"
-            return Failure("TaskAssignmentException", text)
-        if any(len((task.topology or "").encode()) > 0x7FFF for task in tasks):
-            return Failure("RuntimeException", "'namedTopology' field is too long to be serialized")
-        raise
+    except NamelessVersion:
+        return Failure("TaskAssignmentException", "Named topologies are not compatible with older protocol versions")
+    except TooLong:
+        return Failure("RuntimeException", "'namedTopology' field is too long to be serialized")
 
 
 def _out_of_range(version: int, dialect: Dialect) -> Failure:
@@ -375,18 +369,9 @@ def write_assignment_info(info: AssignmentInfo, *, dialect: Dialect) -> bytes | 
             body = assignment.build(replace(info, version=2), second=UNKNOWN)[4:]
             return INT.pack(version) + body  # v1 too has the body of v2
         return assignment.build(info, second=second)
-    except EncodeError:
-        tasks = (*info.active_tasks, *(task for task, _ in info.standby_tasks))
-        if version < 10 and any(task.topology for task in tasks):
-            text = f"Named topologies are not compatible with protocol version {version}"
-            return Failure("TaskAssignmentException", text)
-        if any(len(to_modified_utf8(text)) > LIMIT for text in _texts(info)):
-            return Failure("TaskAssignmentException", "Failed to encode AssignmentInfo")
-        raise
-
-
-def _texts(info: AssignmentInfo) -> set[str]:
-    """Every text of an assignment that is written as modified UTF-8."""
-    hosts = (*info.partitions_by_host, *info.standby_partitions_by_host)
-    lists = [*info.standby_tasks, *hosts]
-    return {host.host for host, _ in hosts} | {topic for _, partitions in lists for topic, _ in partitions}
+    except NamelessVersion:
+        return Failure(
+            "TaskAssignmentException", f"Named topologies are not compatible with protocol version {version}"
+        )
+    except TooLong:
+        return Failure("TaskAssignmentException", "Failed to encode AssignmentInfo")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeVar
 
 from ..messages import Assignment, Subscription, TopicPartition
@@ -14,7 +15,7 @@ from ..trace import Failure
 from ..versions import CODECS, Dialect
 from .binary import Read
 from .envelope import parse_assignment, parse_subscription
-from .jvm import Buffer, Thrown, allocate, array_list, utf8
+from .jvm import Buffer, Thrown, allocate, utf8
 
 T = TypeVar("T")
 
@@ -49,7 +50,8 @@ def read_assignment(data: bytes, *, dialect: Dialect) -> Read:
 
 def _read(data: bytes, dialect: Dialect, kind: str, parse: Callable[[bytes], Subscription | Assignment]) -> Read:
     try:
-        return Read(parse(data))
+        value = parse(data)
+        return Read(replace(value, rack_id=None) if isinstance(value, Subscription) and value.rack_id == "" else value)
     except (struct.error, ValueError):
         pass
     generated = dialect.latest >= 8
@@ -71,12 +73,14 @@ class _Client(Buffer):
         super().__init__(data)
         self.envelope = dialect.envelope
         self.guarded = CODECS.index(dialect.codec) >= _GUARDED
+        self.keyed = dialect.latest >= 10
+        """Whether partitions come in a collection with keys, which makes room for twice as many (since 3.0.0)."""
 
     def field(self, name: str, read: Callable[[], T]) -> T:
         """One field of a struct."""
         return read()
 
-    def array(self, name: str, read: Callable[[], T]) -> tuple[T, ...]:
+    def array(self, name: str, read: Callable[[], T], *, keyed: bool = False) -> tuple[T, ...]:
         """An i32 count and its elements."""
         raise NotImplementedError
 
@@ -108,7 +112,7 @@ class _Client(Buffer):
             numbers = self.field("partitions", lambda: self.array("partitions", self.i32))
             return tuple(TopicPartition(name, number) for number in numbers)
 
-        groups = self.field(name, lambda: self.array(name, topic))
+        groups = self.field(name, lambda: self.array(name, topic, keyed=True))
         return tuple(partition for group in groups for partition in group)
 
     def subscription(self) -> Subscription:
@@ -147,7 +151,7 @@ class _Described(_Client):
             raise Thrown("SchemaException", f"Error reading {what} {size}, only {self.left} bytes available")
         return self.take(size)
 
-    def array(self, name: str, read: Callable[[], T]) -> tuple[T, ...]:
+    def array(self, name: str, read: Callable[[], T], *, keyed: bool = False) -> tuple[T, ...]:
         size = self.i32()
         if size < 0:
             raise Thrown("SchemaException", f"Array size {size} cannot be negative")
@@ -173,14 +177,14 @@ class _Generated(_Client):
     def null(self, name: str) -> Thrown:
         return Thrown("RuntimeException", f"non-nullable field {name} was serialized as null")
 
-    def array(self, name: str, read: Callable[[], T]) -> tuple[T, ...]:
+    def array(self, name: str, read: Callable[[], T], *, keyed: bool = False) -> tuple[T, ...]:
         count = self.i32()
         if count < 0:
             raise self.null(name)
         if self.guarded and count > self.left:
             text = f"Tried to allocate a collection of size {count}, but there are only {self.left} bytes remaining."
             raise Thrown("RuntimeException", text)
-        array_list(count)
+        allocate((2 * count + 1 + 2**31) % 2**32 - 2**31 if keyed and self.keyed else count)
         return tuple([read() for _ in range(count)])
 
     def raw(self, length: int) -> bytes:

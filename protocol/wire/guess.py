@@ -21,6 +21,7 @@ from .layout import (
     SUBSCRIPTION_INFO,
     end,
 )
+from .scalars import INT
 from .subscription import decode_subscription_info
 
 _HIGHEST = 1000
@@ -51,13 +52,13 @@ class Guess:
 def identify(data: bytes) -> Guess:
     """Tell the four messages apart by their bytes.
 
+    A message that reads to its last byte comes first, best with a Streams payload inside; then one that leaves
+    bytes over; last one that means nothing. Every other reading is in the reason, one of equal rank in `others`.
+
     >>> identify(bytes.fromhex("0000000c0000000c"))
-    Guess(kind='subscription info', reason='reads to its end as the head of a future version', others=())
+    Guess(kind='subscription info', reason='it reads to its end as the head of a future version', others=())
     >>> identify(b"").kind
     ''
-
-    A message that reads to its last byte and means something comes before one that leaves bytes over, and
-    that before one that means nothing. Several of the same rank are all named.
     """
     data = bytes(data)
     ranked: dict[str, tuple[int, str]] = {}
@@ -69,12 +70,14 @@ def identify(data: bytes) -> Guess:
             refused.append(f"no {kind} ({error})")
     if not ranked:
         return Guess("", "; ".join(refused))
-    best = min(rank for rank, _ in ranked.values())
-    kinds = tuple(kind for kind, (rank, _) in ranked.items() if rank == best)
-    if len(kinds) == 1:
-        return Guess(kinds[0], ranked[kinds[0]][1])
-    text = "; ".join(f"as {kind} it {ranked[kind][1]}" for kind in kinds)
-    return Guess(kinds[0], f"the bytes do not decide: {text}", kinds[1:])
+    kinds = sorted(ranked, key=lambda kind: ranked[kind][0])
+    equal = tuple(kind for kind in kinds[1:] if ranked[kind][0] == ranked[kinds[0]][0])
+    if equal:
+        text = "the bytes do not decide: " + "; ".join(f"as {kind} it {ranked[kind][1]}" for kind in kinds)
+    else:
+        rest = (f"; as {kind} it {ranked[kind][1]}" for kind in kinds[1:])
+        text = f"it {ranked[kinds[0]][1]}" + "".join(rest)
+    return Guess(kinds[0], text, equal)
 
 
 def _rank(data: bytes, kind: str) -> tuple[int, str]:
@@ -82,18 +85,30 @@ def _rank(data: bytes, kind: str) -> tuple[int, str]:
     left = len(data) - end(data, kind)
     value = _DECODERS[kind](data)
     doubt = _doubt(value)
-    future = isinstance(value, SubscriptionInfo) and value.head_only
-    if left and not future:
+    if left and not (isinstance(value, SubscriptionInfo) and value.head_only):
+        if kind in (SUBSCRIPTION_INFO, ASSIGNMENT_INFO) and _has_body_of_v2(data, kind):
+            return 1, "reads to its end as v1 with the body of v2, which 0.10.1 to 1.1.1 write"
         over = f"leaves {left} of {len(data)} bytes over"
-        return (3, f"{over}, and {doubt}") if doubt else (1, over)
-    text = "reads to its end" + (" as the head of a future version" if future else "")
+        return (4, f"{over}, and {doubt}") if doubt else (2, over)
+    text = "reads to its end"
+    if isinstance(value, SubscriptionInfo) and value.head_only:
+        text += " as the head of a future version"
     if doubt:
-        return 2, f"{text}, but {doubt}"
+        return 3, f"{text}, but {doubt}"
     if isinstance(value, Subscription | Assignment) and value.user_data:
         inside = SUBSCRIPTION_INFO if isinstance(value, Subscription) else ASSIGNMENT_INFO
         if inside in _inside(value.user_data):
-            return 0, f"{text}, with a Streams payload inside"
-    return 0, text
+            return 0, f"{text} with a Streams payload inside"
+    return 1, text
+
+
+def _has_body_of_v2(data: bytes, kind: str) -> bool:
+    if data[:4] != INT.pack(1):
+        return False
+    try:
+        return end(INT.pack(2) + data[4:], kind) == len(data)
+    except DecodeError:
+        return False
 
 
 def _inside(payload: bytes) -> tuple[str, ...]:
@@ -107,9 +122,11 @@ def _doubt(value: Message) -> str:
         return _doubtful_versions(value.version, value.latest_supported_version, "supports")
     if isinstance(value, AssignmentInfo):
         return _doubtful_versions(value.version, value.commonly_supported_version, "has as commonly supported")
-    topics = value.topics if isinstance(value, Subscription) else tuple(topic for topic, _ in value.partitions)
-    if any(not topic.isprintable() or not topic for topic in topics):
-        return "a topic's name is not printable"
+    words = value.topics if isinstance(value, Subscription) else tuple(topic for topic, _ in value.partitions)
+    if isinstance(value, Subscription) and value.rack_id:
+        words = (*words, value.rack_id)
+    if not all(word.isprintable() for word in words):
+        return "a name in it is not printable"
     return ""
 
 

@@ -5,6 +5,7 @@ Which of them a release of Kafka uses is in `binary` (the Streams payloads) and 
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Hashable, Iterable
 from struct import Struct
 from typing import NoReturn, TypeVar
@@ -34,7 +35,7 @@ def allocate(places: int, *, size: int = 4) -> None:
     """An array of so many places, if the heap has room for it."""
     if places >= _VM_LIMIT:
         raise Thrown("OutOfMemoryError", "Requested array size exceeds VM limit")
-    if places * size > HEAP:
+    if places * size >= HEAP:
         raise Thrown("OutOfMemoryError", "Java heap space")
 
 
@@ -65,8 +66,27 @@ def unique(items: tuple[T, ...]) -> tuple[T, ...]:
 
 
 def utf8(raw: bytes) -> str:
-    """`new String(raw, UTF_8)`: what is no text becomes U+FFFD."""
-    return raw.decode("utf-8", "replace")
+    """`new String(raw, UTF_8)`: what is no text becomes U+FFFD, and so does half a surrogate pair, as one.
+
+    >>> half = bytes.fromhex("eda0bd")
+    >>> len(utf8(half)), len(half.decode(errors="replace"))
+    (1, 3)
+    """
+    return raw.decode("utf-8", "java")
+
+
+def _replace(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    at = error.start
+    tail = error.object[at : at + 3]
+    if tail[0] == 0xED and tail[1:2] >= b"\xa0" and tail[1:2] < b"\xc0":
+        whole = len(tail) == 3 and tail[2] >> 6 == 0b10
+        return "\ufffd", at + (3 if whole else 2)
+    return "\ufffd", error.end
+
+
+codecs.register_error("java", _replace)
 
 
 class Buffer:

@@ -23,6 +23,18 @@ INT = Struct(">i")
 INTS = Struct(">ii")
 LONG = Struct(">q")
 
+
+class TooLong(EncodeError):
+    """A text longer than its length can say: Java throws as well."""
+
+
+class NamelessVersion(EncodeError):
+    """A task of a named topology in a version that has no room for the name: Java throws as well."""
+
+    def __init__(self, *, field: str) -> None:
+        super().__init__("a task of a named topology needs v10 or later", field=field)
+
+
 new_task = partial(tuple.__new__, TaskId)
 """A TaskId of a tuple of three; it takes half the time of TaskId's own constructor."""
 
@@ -120,7 +132,7 @@ def pack_text16(field: str, text: str) -> bytes:
     """UTF-8 behind an i16 length."""
     raw = _encoded(field, text, "utf-8")
     if len(raw) > 0x7FFF:
-        raise EncodeError(f"a text of {len(raw)} bytes is too long (at most {0x7FFF})", field=field)
+        raise TooLong(f"a text of {len(raw)} bytes is too long (at most {0x7FFF})", field=field)
     return SHORT.pack(len(raw)) + raw
 
 
@@ -131,7 +143,7 @@ def pack_utf(field: str, text: str) -> bytes:
     except UnicodeEncodeError as error:
         raise EncodeError(f"no text ({error.reason})", field=field) from None
     if len(raw) > LIMIT:
-        raise EncodeError(f"a text of {len(raw)} bytes is too long (at most {LIMIT})", field=field)
+        raise TooLong(f"a text of {len(raw)} bytes is too long (at most {LIMIT})", field=field)
     return UNSIGNED_SHORT.pack(len(raw)) + raw
 
 

@@ -14,7 +14,7 @@ from ..errors import EncodeError
 from ..messages import FlatOffsetSums, NestedOffsetSums, SubscriptionInfo, TaskId
 from ..versions import LATEST, UNKNOWN
 from .layout import SUBSCRIPTION_INFO, reason
-from .scalars import BYTE, INT, INTS, Reader, new_task, pack, pack_text16, pack_text32
+from .scalars import BYTE, INT, INTS, NamelessVersion, Reader, new_task, pack, pack_text16, pack_text32
 
 _HEAD_OLD = Struct(">i16s")
 _HEAD = Struct(">ii16s")
@@ -149,7 +149,7 @@ def build(info: SubscriptionInfo, *, second: int) -> bytes:
 
 def _pack_tasks(field: str, tasks: tuple[TaskId, ...]) -> bytes:
     if any(task[2] for task in tasks):
-        raise EncodeError("a task of a named topology needs v10 or later", field=field)
+        raise NamelessVersion(field=field)
     return INT.pack(len(tasks)) + b"".join([pack(field, INTS, task[0], task[1]) for task in tasks])
 
 
