@@ -5,7 +5,7 @@ Chances, which need weights and may meet loops, are in `chances`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from .graph import Graph
@@ -14,12 +14,13 @@ from .model import S
 Amount = int | Fraction
 
 
-def runs(graph: Graph[S]) -> int | None:
+def runs(graph: Graph[S], *, cut: Sequence[bool] | None = None) -> int | None:
     """How many different runs there are, each with all its choices; None where a loop makes them endless.
 
     A run is counted by the product of the `ways` of its actions, so that one path may stand for many runs.
+    Where `cut` is true for a state, a run ends there.
     """
-    order, rest = graph.order()
+    order, rest = graph.order(cut=cut)
     if rest:
         return None
     count = [0] * len(graph)
@@ -29,7 +30,7 @@ def runs(graph: Graph[S]) -> int | None:
     total, last = 0, graph.expanded
     for i in order:
         here = count[i]
-        begin, end = (first[i], first[i + 1]) if i < last else (0, 0)
+        begin, end = (first[i], first[i + 1]) if i < last and not (cut and cut[i]) else (0, 0)
         if begin == end:
             total += here
         for edge in range(begin, end):
@@ -94,12 +95,14 @@ def distribution(
     *,
     gauge: Callable[[S], int] | None = None,
     chance: bool = False,
+    cut: Sequence[bool] | None = None,
 ) -> dict[tuple[int, int], Amount] | None:
     """How many runs cost what: {(cost, highest gauge on the way): runs}; None where a loop makes them endless.
 
     With `chance` each run counts for its probability, an exact fraction, instead of 1.
+    Where `cut` is true for a state, a run ends there.
     """
-    order, rest = graph.order()
+    order, rest = graph.order(cut=cut)
     if rest:
         return None
     marks = [0] * len(graph) if gauge is None else [gauge(state) for state in graph.states]
@@ -117,7 +120,7 @@ def distribution(
         sums[i] = None
         if not mine:
             continue
-        begin, end = (first[i], first[i + 1]) if i < last else (0, 0)
+        begin, end = (first[i], first[i + 1]) if i < last and not (cut and cut[i]) else (0, 0)
         if begin == end:
             for key, amount in mine.items():
                 ends[key] = ends.get(key, 0) + amount

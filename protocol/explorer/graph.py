@@ -118,13 +118,19 @@ class Graph(Generic[S]):
                     todo.append(target)
         return inside
 
-    def order(self, inside: Sequence[bool] | None = None) -> tuple[list[int], list[int]]:
+    def order(
+        self, inside: Sequence[bool] | None = None, *, cut: Sequence[bool] | None = None
+    ) -> tuple[list[int], list[int]]:
         """A topological order of the states that no cycle leads to, and the rest of the states.
 
-        With `inside`, only its states and the edges between them count.
+        With `inside`, only its states and the edges between them count. Where `cut` is true, a run ends.
         """
         first, targets, last = self.first, self.targets, self.expanded
         waiting = [0] * len(self.states)
+        if cut is not None:
+            if inside is None:
+                inside = [True] * len(self.states)
+            return self._order_cut(inside, cut)
         if inside is None:
             members = range(len(self.states))
             for target in targets:
@@ -146,3 +152,25 @@ class Graph(Generic[S]):
         if len(order) == len(members):
             return order, []
         return order, [i for i in members if waiting[i]]
+
+    def _order_cut(self, inside: Sequence[bool], cut: Sequence[bool]) -> tuple[list[int], list[int]]:
+        """As `order`, among the states that a run comes to before it ends."""
+        reached: dict[int, int] = {}
+        todo = [i for i in dict.fromkeys(i for _, i in self.initial) if inside[i]]
+        reached = dict.fromkeys(todo, 0)
+        successors: dict[int, list[int]] = {}
+        for i in todo:
+            ends = cut[i] or i >= self.expanded
+            successors[i] = [] if ends else [target for _, target in self.edges(i) if inside[target]]
+            for target in successors[i]:
+                if target not in reached:
+                    reached[target] = 0
+                    todo.append(target)
+                reached[target] += 1
+        order = [i for i in todo if not reached[i]]
+        for i in order:
+            for target in successors[i]:
+                reached[target] -= 1
+                if not reached[target]:
+                    order.append(target)
+        return order, [] if len(order) == len(todo) else [i for i in todo if reached[i]]
