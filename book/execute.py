@@ -27,7 +27,8 @@ KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": 
 
 def execute(path: Path) -> str:
     """The text of the notebook after a run from top to bottom in a fresh kernel."""
-    notebook = nbformat.from_dict(with_ids(json.loads(path.read_text(encoding="utf-8")), path.stem[:2]))
+    named = with_ids(json.loads(path.read_text(encoding="utf-8")), path.stem[:2])
+    notebook = nbformat.reads(json.dumps(named), as_version=4)
     client = NotebookClient(
         notebook,
         timeout=120,
@@ -64,7 +65,7 @@ def normalize(notebook: nbformat.NotebookNode) -> str:
     for cell in notebook.cells:
         for name in ("execution", "trusted", "collapsed", "ExecuteTime"):
             cell.metadata.pop(name, None)
-    text = json.dumps(notebook, ensure_ascii=False)
+    text = nbformat.writes(notebook)
     text = ID.sub(lambda match: number.get(match[0], match[0]), text)
     text = ADDRESS.sub("0x0", text)
     return json.dumps(json.loads(text), indent=1, sort_keys=True, ensure_ascii=False) + "\n"

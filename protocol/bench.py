@@ -95,7 +95,7 @@ class Bench(w.VBox):  # type: ignore[misc]
         )
         self.static = w.Checkbox(description="static members", indent=False)
         self.threads = w.BoundedIntText(value=1, min=1, max=4, description="Threads")
-        self.upgrade_from = w.Dropdown(options=[("not set", None)], description="upgrade.from")
+        self.upgrade_from = w.Dropdown(options=[("not set", "")], description="upgrade.from")
         self.rollback = w.BoundedIntText(value=0, min=0, max=MOST, description="Turn back after")
         self.timing = w.Dropdown(
             options=[("in lockstep", "lockstep"), ("by the timetable", "timetable")], description="Members act"
@@ -180,7 +180,7 @@ class Bench(w.VBox):  # type: ignore[misc]
             restart=self.restart.value,
             static=self.static.value,
             threads=self.threads.value,
-            upgrade_from=self.upgrade_from.value,
+            upgrade_from=self.upgrade_from.value or None,
             rollback=self.rollback.value or None,
             timing=self.timing.value,
             seed=self.seed.value,
@@ -214,9 +214,9 @@ class Bench(w.VBox):  # type: ignore[misc]
             if self.jars.value == "Releases":
                 self.old.value, self.new.value = jars
                 known = [one.value for one in release(jars[1]).binary.upgrade_from]
-                self.upgrade_from.options = [("not set", None), *((value, value) for value in known)]
+                self.upgrade_from.options = [("not set", ""), *((value, value) for value in known)]
             self._stack.selected_index = self.jars.index
-            self.upgrade_from.value = scenario.upgrade_from
+            self.upgrade_from.value = scenario.upgrade_from or ""
             if isinstance(scenario.succession, str):
                 self.succession.value = scenario.succession
             self.closing.value, self.static.value, self.threads.value = (

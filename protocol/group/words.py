@@ -319,7 +319,8 @@ def mourning(deaths: Sequence[Death]) -> str:
     """Who died, of what, and which generation was the cause."""
     alike: dict[tuple[str, int, Failure], list[str]] = {}
     for death in deaths:
-        who = alike.setdefault((death.how, death.cause, death.failure), [])
+        cause = 0 if death.how == "start" else death.cause
+        who = alike.setdefault((death.how, cause, death.failure), [])
         if death.member not in who:
             who.append(death.member)
     told = []
