@@ -236,10 +236,10 @@ def lab(port, browser, rest):
     must_be_free(port)
     make_environment("book")
     must_be_free(port)
-    chapter = next(iter(sorted((ROOT / "notebooks").glob("01-*.ipynb"))), ROOT / "notebooks")
-    name = chapter.relative_to(ROOT)
-    say(f"JupyterLab opens {name} on port {port}; Ctrl-C ends it.")
-    command = [str(PYTHON), "-m", "jupyterlab", str(name), "--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}"]
+    chapters = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("notebooks/*.ipynb"))
+    first = chapters[0] if chapters else "."
+    say(f"JupyterLab opens {first} on port {port}; Ctrl-C ends it.")
+    command = [str(PYTHON), "-m", "jupyterlab", first, "--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}"]
     command += ["--ServerApp.port_retries=0", "--ServerApp.answer_yes=True"]
     command += [] if browser else ["--no-browser"]
     command += ["--allow-root"] if os.geteuid() == 0 else []
