@@ -25,9 +25,10 @@ STOREYS = (
     ("machine", "strategies", "wire", "releases"),
     # 2: who takes part; they do not know one another
     ("member", "leader", "coordinator", "explorer"),
-    # 3 and 4: the mechanics, the picks
+    # 3 and 4: the mechanics, the picks, all runs of an upgrade at once
     ("group",),
     ("scenario",),
+    ("upgrade",),
     # 5: what is made of a trace
     ("diagrams", "frames", "planner", "logbook"),
     # 6: what is looked at
@@ -39,7 +40,7 @@ STOREYS = (
 """The rooms from the ground up: each imports from the rows above it here, never from its own row."""
 
 FLOOR = {room: floor for floor, rooms in enumerate(STOREYS) for room in rooms}
-SIMULATION = FLOOR["scenario"]
+SIMULATION = FLOOR["upgrade"]
 OPTIONAL = {"diagrams", "film", "player", "bench"}
 """The rooms that may need more than the standard library."""
 
@@ -57,7 +58,8 @@ ONLY_IN = {
     "argparse": {"__main__"},
 }
 OUTSIDE = {"os", "io", "socket", "subprocess", "shutil", "tempfile", "pathlib", "urllib", "http", "asyncio", "logging"}
-"""Modules that reach the world: no room of the simulation has them."""
+"""Modules that reach the world: no room of the simulation has them, but for the one that reads its own table."""
+READS = {"releases": {"os", "open"}}
 CLOCKS = {"time", "secrets"}
 CHANCE = {"uuid1", "uuid4", "urandom", "now", "today", "utcnow", "getrandbits", "SystemRandom"}
 
@@ -145,7 +147,7 @@ def test_only_the_pictures_need_more_than_the_standard_library(path: Path) -> No
 def test_the_simulation_has_no_clock_no_chance_without_a_seed_and_no_world_outside(path: Path) -> None:
     foreign = imported_foreign(path)
     assert not foreign & CLOCKS
-    assert not foreign & OUTSIDE
+    assert not foreign & OUTSIDE - READS.get(room_of(path), set())
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if not isinstance(node, ast.Call):
             continue
@@ -155,7 +157,8 @@ def test_the_simulation_has_no_clock_no_chance_without_a_seed_and_no_world_outsi
             node.func.value.id if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name) else ""
         )
         assert called not in CHANCE, f"{where} calls {called}"
-        assert called not in ("open", "print", "input") or owner, f"{where} calls {called}"
+        speaks = {"open", "print", "input"} - READS.get(room_of(path), set())
+        assert called not in speaks or owner, f"{where} calls {called}"
         if owner == "random" or called == "Random":
             assert called == "Random" and (node.args or node.keywords), f"{where} draws without a seed"
 
