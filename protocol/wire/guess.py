@@ -47,6 +47,8 @@ class Guess:
     """One sentence: what speaks for it, or against all four."""
     others: tuple[str, ...] = ()
     """What they could be as well: not empty means that the bytes do not decide."""
+    nearest: str = ""
+    """Where they are none of the four: the one that they read furthest as; empty where none stands out."""
 
 
 def identify(data: bytes) -> Guess:
@@ -55,21 +57,23 @@ def identify(data: bytes) -> Guess:
     A message that reads to its last byte comes first, best with a Streams payload inside; then one that leaves
     bytes over; last one that means nothing. Every other reading is in the reason, one of equal rank in `others`.
 
-    >>> identify(bytes.fromhex("0000000c0000000c"))
-    Guess(kind='subscription info', reason='it reads to its end as the head of a future version', others=())
-    >>> identify(b"").kind
-    ''
+    >>> guess = identify(bytes.fromhex("0000000c0000000c"))
+    >>> guess.kind, guess.reason
+    ('subscription info', 'it reads to its end as the head of a future version')
     """
     data = bytes(data)
     ranked: dict[str, tuple[int, str]] = {}
-    refused: list[str] = []
+    refused: dict[str, DecodeError] = {}
     for kind in LAYOUTS:
         try:
             ranked[kind] = _rank(data, kind)
         except DecodeError as error:
-            refused.append(f"no {kind} ({error})")
+            refused[kind] = error
     if not ranked:
-        return Guess("", "; ".join(refused))
+        nearest = _nearest(refused)
+        if nearest:
+            return Guess("", f"none of the four reads to an end; furthest does {nearest}", (), nearest)
+        return Guess("", "; ".join(f"no {kind} ({error})" for kind, error in refused.items()))
     kinds = sorted(ranked, key=lambda kind: ranked[kind][0])
     equal = tuple(kind for kind in kinds[1:] if ranked[kind][0] == ranked[kinds[0]][0])
     if equal:
@@ -78,6 +82,14 @@ def identify(data: bytes) -> Guess:
         rest = (f"; as {kind} it {ranked[kind][1]}" for kind in kinds[1:])
         text = f"it {ranked[kinds[0]][1]}" + "".join(rest)
     return Guess(kinds[0], text, equal)
+
+
+def _nearest(refused: dict[str, DecodeError]) -> str:
+    """The kind whose reading got further than any other's, and past its version."""
+    reached = sorted((error.offset for error in refused.values()), reverse=True)
+    if reached[0] < 4 or reached[0] == reached[1]:
+        return ""
+    return next(kind for kind, error in refused.items() if error.offset == reached[0])
 
 
 def _rank(data: bytes, kind: str) -> tuple[int, str]:

@@ -252,7 +252,7 @@ class _Walk:
         try:
             self.note(offset, _text(raw, kind))
         except ValueError:
-            raise _Stop(offset, f"its {size} bytes are no text") from None
+            raise _Stop(offset, f"its {size} {'byte is' if size == 1 else 'bytes are'} no text") from None
 
     def array(self, array: Array) -> None:
         """A count, and the elements that it counts."""
@@ -263,7 +263,8 @@ class _Walk:
         rows = tuple(row for row in array.rows if row.since <= self.version <= row.until)
         least = _least(rows, self.version)
         if count * least > len(self.data) - self.at:
-            raise _Stop(offset, f"{count} elements need {count * least} bytes, {self.left}")
+            need = "element needs" if count == 1 else "elements need"
+            raise _Stop(offset, f"{count} {need} {count * least} bytes, {self.left}")
         self.note(offset, count)
         if not self.keep and all(row.type in _NUMBERS and row.type not in _CHECKED for row in rows):
             self.at += count * least

@@ -47,7 +47,9 @@ class Decoded:
 def decode(data: bytes, *, kind: str | None = None) -> Decoded:
     """Take bytes apart; damaged ones up to the damage, which is then a field with a `problem`.
 
-    Raises DecodeError where the bytes are none of the four messages, and ValueError for an unknown `kind`.
+    Bytes that are none of the four messages are taken for the one that they read furthest as.
+
+    Raises DecodeError where none stands out, and ValueError for an unknown `kind`.
 
     >>> decode(bytes.fromhex("0000000c0000000c")).kind
     'subscription info'
@@ -55,7 +57,7 @@ def decode(data: bytes, *, kind: str | None = None) -> Decoded:
     if kind is not None and kind not in LAYOUTS:
         raise ValueError(f"no message is called {kind!r} (allowed: {', '.join(LAYOUTS)})")
     guess = identify(data)
-    chosen = kind or guess.kind
+    chosen = kind or guess.kind or guess.nearest
     if not chosen:
         raise DecodeError(guess.reason, offset=0, field="version")
     told = guess.reason if kind is None or kind == guess.kind else "you said so"
