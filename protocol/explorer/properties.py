@@ -32,17 +32,36 @@ def check(graph: Graph[S], properties: Sequence[Property[S]], *, most: int = 1) 
 
 
 def _always(graph: Graph[S], claim: Property[S], most: int) -> Finding[S]:
-    """A counterexample ends in the first state where the claim fails, so that no two tell the same story."""
-    holds = claim.holds
-    bad = [i for i, state in enumerate(graph.states) if not holds(state)]
+    """Each counterexample keeps to states in which the claim holds until its last, and no two end alike."""
+    holds = [claim.holds(state) for state in graph.states]
+    if all(holds):
+        return Finding(claim, True if graph.complete else None, ())
+    came: dict[int, tuple[int, Action]] = {}
+    start: dict[int, Action] = {}
+    for action, i in graph.initial:
+        start.setdefault(i, action)
     paths: list[Path[S]] = []
-    for i in bad:
-        if len(paths) >= most:
-            break
-        path = graph.path(i)
-        if all(holds(state) for state in path.states[:-1]):
-            paths.append(path)
-    return Finding(claim, False if bad else True if graph.complete else None, tuple(paths))
+    queue = list(start)
+    for i in queue:
+        if not holds[i]:
+            paths.append(_back(graph, came, start, i))
+            if len(paths) >= most:
+                break
+        elif i < graph.expanded:
+            for action, target in graph.edges(i):
+                if target not in came and target not in start:
+                    came[target] = (i, action)
+                    queue.append(target)
+    return Finding(claim, False, tuple(paths))
+
+
+def _back(graph: Graph[S], came: dict[int, tuple[int, Action]], start: dict[int, Action], i: int) -> Path[S]:
+    states, actions = [graph.states[i]], []
+    while i in came:
+        i, action = came[i]
+        states.append(graph.states[i])
+        actions.append(action)
+    return Path(tuple(reversed(states)), (start[i], *reversed(actions)))
 
 
 def _reachable(graph: Graph[S], claim: Property[S], most: int) -> Finding[S]:

@@ -12,8 +12,8 @@ from ..strategies import LEADER_RULES, MEMBER_RULES
 from ..versions import EARLIEST_PROBEABLE, UNKNOWN
 from .jars import Jar, Modes
 
-ALIVE, DEAD, DOWN, STOPPED = "alive", "dead", "down", "stopped"
-"""It runs; it died of what it was told; it crashed for reasons of its own; the operator stopped it."""
+ALIVE, DEAD, DOWN, STOPPED, GONE = "alive", "dead", "down", "stopped", "gone"
+"""It runs; it died of what it was told; it crashed for reasons of its own; the operator stopped it; nobody."""
 
 
 class MemberClass(NamedTuple):
@@ -52,11 +52,13 @@ class Classes:
             self.all += [MemberClass(number, used, ALIVE) for used in versions]
         for status in (DEAD, DOWN, STOPPED):
             self.all += [MemberClass(number, 0, status) for number in range(len(jars))]
+        self.all.append(MemberClass(len(jars) - 1, 0, GONE))
         self.number = {one: i for i, one in enumerate(self.all)}
         self.fresh = [self.number[MemberClass(i, one.latest, ALIVE)] for i, one in enumerate(jars)]
         self.dead = [self.number[MemberClass(i, 0, DEAD)] for i in range(len(jars))]
         self.down = [self.number[MemberClass(i, 0, DOWN)] for i in range(len(jars))]
         self.stopped = [self.number[MemberClass(i, 0, STOPPED)] for i in range(len(jars))]
+        self.gone = self.number[MemberClass(len(jars) - 1, 0, GONE)]
         self.jar = [one.jar for one in self.all]
         self.alive = [one.status == ALIVE for one in self.all]
         self.living = frozenset(i for i, alive in enumerate(self.alive) if alive)

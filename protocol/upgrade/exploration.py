@@ -40,6 +40,8 @@ REPRESENTATIONS = ("named", "ordered", "counted", "presence", "every size")
 
 Model = Named | Counted
 
+_HALF_WAY, _CAUGHT = 1 << 24, 1 << 25
+
 _CONFIRMED_WITH = (2, 3, 4, 5)
 """Numbers of members with which a livelock of every size is looked for again."""
 
@@ -214,18 +216,72 @@ class Exploration:
         With `chance`, probabilities: of a bounce order drawn at random, and a successor drawn as `Modes.succession`
         says. A run that is caught in a loop counts as -1 dead. None where a loop can be left, or there is no count.
         """
+        found = self._spread(chance)
+        if found is None:
+            return None
+        told: dict[tuple[int, int], int | Fraction] = {}
+        for (cost, mark), n in found.items():
+            dead = -1 if mark & _CAUGHT else mark & ~_HALF_WAY
+            told[cost, dead] = told.get((cost, dead), 0) + n
+        return told
+
+    def endings(self, *, chance: bool = False) -> dict[tuple[str, int], dict[int, int | Fraction]] | None:
+        """How runs end: {(kind, most dead at once): {rebalances: runs}}, or with `chance` their probability.
+
+        A run that stops half-way tells how many are dead then. None where runs are not counted.
+        """
+        found = self._spread(chance)
+        if found is None:
+            return None
+        told: dict[tuple[str, int], dict[int, int | Fraction]] = {}
+        for (cost, mark), n in found.items():
+            told.setdefault(_kind_of(mark), {})[cost] = n
+        return told
+
+    def run_that_ends(self, kind: str, dead: int) -> Path[Any] | None:
+        """A shortest run that ends so."""
+        graph, marks = self.graph, self._marks
+        ends = set(graph.ends())
+        came: dict[tuple[int, int], tuple[tuple[int, int], Action]] = {}
+        start: dict[tuple[int, int], Action] = {}
+        for action, i in graph.initial:
+            start.setdefault((i, marks[i]), action)
+        queue = list(start)
+        for here in queue:
+            i, mark = here
+            if i in ends and _kind_of(mark) == (kind, dead):
+                states, actions = [graph.states[i]], []
+                while here in came:
+                    here, action = came[here]
+                    states.append(graph.states[here[0]])
+                    actions.append(action)
+                return Path(tuple(reversed(states)), (start[here], *reversed(actions)))
+            for action, target in graph.edges(i):
+                there = (target, max(mark, marks[target]))
+                if there not in came and there not in start:
+                    came[there] = (here, action)
+                    queue.append(there)
+        return None
+
+    @cached_property
+    def _marks(self) -> list[int]:
+        """How many are dead in each state, with a bit where a run ends before all are upgraded, or is caught."""
+        states, dead, upgraded = self.graph.states, self.model.dead, self.model.upgraded
+        marks = list(map(dead, states)) if self.most_dead else [0] * len(states)
+        for i in self.graph.ends():
+            if not upgraded(states[i]):
+                marks[i] |= _HALF_WAY
+        for i, here in enumerate(self.caught or ()):
+            if here:
+                marks[i] |= _CAUGHT
+        return marks
+
+    def _spread(self, chance: bool) -> dict[tuple[int, int], int | Fraction] | None:
         if self.representation in ("presence", "every size") or (self.representation == "ordered" and not chance):
             return None
         self._need_chances(chance)
-        dead, states, caught = self.model.dead, self.graph.states, self.caught
-        if caught is None:
-            return distribution(self.graph, gauge=dead, chance=chance)
-        trapped = {states[i] for i, here in enumerate(caught) if here}
-        high = 1 << 20
-        found = distribution(
-            self.graph, gauge=lambda state: high if state in trapped else dead(state), chance=chance, cut=caught
-        )
-        return found and {(cost, -1 if mark == high else mark): n for (cost, mark), n in found.items()}
+        marks, index = self._marks, self.graph.index
+        return distribution(self.graph, gauge=lambda state: marks[index[state]], chance=chance, cut=self.caught)
 
     def chances(self) -> Chances:
         """Where a random run ends, and what it costs on average."""
@@ -297,6 +353,13 @@ class Exploration:
 
 def _unattended(action: Action) -> bool:
     return action.by in ("group", "supervisor")
+
+
+def _kind_of(mark: int) -> tuple[str, int]:
+    if mark & _CAUGHT:
+        return "loop", 0
+    dead = mark & ~_HALF_WAY
+    return ("stops half-way" if mark & _HALF_WAY else "deaths" if dead else "upgraded"), dead
 
 
 def _control(model: Model, state: Any) -> int:

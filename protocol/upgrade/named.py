@@ -84,8 +84,8 @@ class Named:
 
     def moves(self, state: State) -> list[Move]:
         """Rebalances while one is due; bounces when the operator may; and what the modes add."""
-        n, modes = self.n, self.modes
-        members, leader, control = state[:n], state[n] - _FIRST, state[n + 1]
+        modes = self.modes
+        members, leader, control = state[:-2], state[-2] - _FIRST, state[-1]
         out: list[Move] = []
         if control & PENDING:
             self._rebalance(members, leader, control, out)
@@ -99,11 +99,10 @@ class Named:
 
     def describe(self, state: State) -> Mapping[str, object]:
         """Who runs what, speaks what, and leads."""
-        n = self.n
-        leader, control = state[n], state[n + 1]
+        leader, control = state[-2], state[-1]
         told: dict[str, object] = {
-            "members": {name: self.classes.text(state[i]) for i, name in enumerate(self.names)},
-            "leader": self.names[leader - _FIRST] if leader != NOBODY else "nobody",
+            "members": {self._who(i): self.classes.text(one) for i, one in enumerate(state[:-2])},
+            "leader": self._who(leader - _FIRST) if leader != NOBODY else "nobody",
             "rebalance due": bool(control & PENDING),
         }
         if self.modes.rollback:
@@ -114,21 +113,21 @@ class Named:
 
     def dead(self, state: State) -> int:
         """How many members are dead of what they were told."""
-        members = state[: self.n]
-        return sum(members.count(i) for i in self.classes.dead)
+        members = state[:-2]
+        return sum([members.count(i) for i in self.classes.dead])
 
     def twice(self, state: State) -> bool:
         """Whether the last generation gave a task to two threads."""
-        return bool(state[self.n + 1] & TWICE)
+        return bool(state[-1] & TWICE)
 
     def poisoned(self, state: State) -> bool:
         """Whether a member will die at its next subscription."""
-        return not self.classes.poisoned.isdisjoint(state[: self.n])
+        return not self.classes.poisoned.isdisjoint(state[:-2])
 
     def upgraded(self, state: State) -> bool:
         """Whether all run the last jar and speak its version, in a quiet group."""
-        goal = self.classes.fresh[0] if self.modes.rollback and state[self.n + 1] & BACK else self._upgraded
-        return not state[self.n + 1] & PENDING and state.count(goal, 0, self.n) == self.n
+        goal = self.classes.fresh[0] if self.modes.rollback and state[-1] & BACK else self._upgraded
+        return not state[-1] & PENDING and state.count(goal, 0, -2) == self.n
 
     # ---------------------------------------------------------------- rebalances
 
@@ -142,9 +141,9 @@ class Named:
         grave = bytearray(range(256))
         for one in doomed:
             grave[one] = classes.dead[classes.jar[one]]
-        lost = leader >= 0 and leader < self.n and members[leader] in doomed
+        lost = leader < len(members) and members[leader] in doomed
         members = members.translate(bytes(grave))
-        survivors = [i for i in range(self.n) if classes.alive[members[i]]]
+        survivors = [i for i, one in enumerate(members) if classes.alive[one]]
         if not survivors:
             out.append((self._action("rebalance", cost=1), members + bytes((NOBODY, control & ~(PENDING | TWICE)))))
         elif lost:
@@ -187,8 +186,8 @@ class Named:
         if not self.modes.lossy or not turn.rejoins:
             self._answered(members, leader, control, out, turn, share, first, ())
             return
-        late = [i for i in range(self.n) if i != leader and members[i] in turn.changed]
-        rejoiners = {i for i in range(self.n) if members[i] in turn.rejoins}
+        late = [i for i, one in enumerate(members) if i != leader and one in turn.changed]
+        rejoiners = {i for i, one in enumerate(members) if one in turn.rejoins}
         for count in range(len(late) + 1):
             for missing in combinations(late, count):
                 if not rejoiners.issubset(missing):
@@ -222,7 +221,7 @@ class Named:
                 return
             leavers = [
                 i
-                for i in range(self.n)
+                for i in range(len(members))
                 if members[i] in turn.rejoins
                 and i not in missing
                 and self.classes.leaves[members[i]]
@@ -249,7 +248,7 @@ class Named:
     ) -> None:
         candidates = None
         if self.modes.relead != "anyone" and leavers == [leader]:
-            candidates = [i for i in range(self.n) if i != leader and self.classes.alive[members[i]]] or [leader]
+            candidates = [i for i, one in enumerate(members) if i != leader and self.classes.alive[one]] or [leader]
         self._elected(members, leader, control, out, share, first, candidates, missing)
 
     def _elected(
@@ -264,7 +263,7 @@ class Named:
         missing: tuple[int, ...],
     ) -> None:
         if candidates is None:
-            candidates = [i for i in range(self.n) if self.classes.alive[members[i]]]
+            candidates = [i for i, one in enumerate(members) if self.classes.alive[one]]
         fair = self.modes.lossy and not missing and len(candidates) == 1
         if not candidates:
             action = self._action("rebalance", cost=1, share=share, first=first, missing=missing, fair=fair)
@@ -293,12 +292,12 @@ class Named:
     def _operate(self, members: bytes, leader: int, control: int, out: list[Move]) -> None:
         classes, modes = self.classes, self.modes
         back = control & BACK
-        for i in range(self.n):
+        for i in range(len(members)):
             if classes.all[members[i]].status == STOPPED:
                 self._restart("start", members, leader, control, out, i, classes.jar[members[i]])
                 return
         ready: list[tuple[int, Iterable[int]]] = []
-        for i in range(self.n):
+        for i in range(len(members)):
             one = classes.all[members[i]]
             targets: Iterable[int]
             if back:
@@ -336,7 +335,7 @@ class Named:
             out.append((action, after + bytes((_FIRST + leader, control))))
             return
         alive = self.classes.alive
-        candidates = [k for k in range(self.n) if alive[after[k]]]
+        candidates = [k for k, one in enumerate(after) if alive[one]]
         if self.modes.closing == "leaves" and len(candidates) > 1:
             candidates.remove(i)
         for share, successor in self._elect(candidates, leader):
@@ -351,7 +350,7 @@ class Named:
 
     def _crash(self, members: bytes, leader: int, control: int, out: list[Move]) -> None:
         """A process goes for reasons of its own."""
-        for i in range(self.n):
+        for i in range(len(members)):
             if self.classes.alive[members[i]]:
                 down = self.classes.down[self.classes.jar[members[i]]]
                 after = members[:i] + bytes((down,)) + members[i + 1 :]
@@ -361,7 +360,7 @@ class Named:
         self, name: str, by: str, after: bytes, leader: int, control: int, out: list[Move], i: int, jar: int | None
     ) -> None:
         alive = self.classes.alive
-        candidates = [k for k in range(self.n) if alive[after[k]]]
+        candidates = [k for k, one in enumerate(after) if alive[one]]
         fair = by == "operator"
         if not candidates:
             out.append((self._action(name, i, jar, by=by, fair=fair), after + bytes((NOBODY, control & ~PENDING))))
@@ -387,12 +386,12 @@ class Named:
         """A process that does not run is started."""
         after = members[:i] + bytes((self.classes.fresh[target],)) + members[i + 1 :]
         jar = target if name != "start" and (self.last > 1 or control & BACK) else None
-        leads = leader if 0 <= leader < self.n and self.classes.alive[members[leader]] else i
+        leads = leader if leader < len(members) and self.classes.alive[members[leader]] else i
         action = self._action(name, i, jar, by=by, fair=True)
         out.append((action, after + bytes((_FIRST + leads, control | PENDING))))
 
     def _supervise(self, members: bytes, leader: int, control: int, out: list[Move]) -> None:
-        for i in range(self.n):
+        for i in range(len(members)):
             one = self.classes.all[members[i]]
             if one.status in ("dead", DOWN):
                 self._restart("restart", members, leader, control, out, i, one.jar, "supervisor")

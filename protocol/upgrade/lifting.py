@@ -1,0 +1,232 @@
+"""From a path through counts to a run of named members, and from there to a scenario and a trace.
+
+The steps of a run that no scenario can express are written in `telling`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from ..errors import ImpossibleScenarioError, UnknownReleaseError
+from ..explorer import Path, always, path_dot, path_itf, path_mermaid, path_text
+from ..releases import Binary, release, teaching
+from ..scenario import Scenario, simulate
+from ..trace import Trace
+from .exploration import Exploration, explored
+from .jars import Jar
+from .named import NOBODY, Named
+from .telling import told
+
+
+@dataclass(frozen=True, eq=False)
+class Example:
+    """One concrete run: members with names, and what happens to each."""
+
+    model: Named
+    path: Path[bytes]
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """The names."""
+        return self.model.names
+
+    @cached_property
+    def properties(self) -> tuple[Any, ...]:
+        """What is told at each step: whether it holds there."""
+        model = self.model
+        return (
+            always("no member dies", lambda state: not model.dead(state)),
+            always("nobody is poisoned", lambda state: not model.poisoned(state)),
+            always("no task has two owners", lambda state: not model.twice(state)),
+        )
+
+    def text(self) -> str:
+        """The run for people."""
+        return path_text(self.model, self.path, properties=self.properties)
+
+    def itf(self) -> dict[str, object]:
+        """The run in ITF, the trace format of Apalache and Quint."""
+        jars = " → ".join(jar.name for jar in self.model.upgrade.jars)
+        return path_itf(self.model, self.path, source=jars, properties=self.properties)
+
+    def dot(self) -> str:
+        """The run as DOT text; a loop is a cycle."""
+        return path_dot(self.model, self.path)
+
+    def mermaid(self) -> str:
+        """The run as a Mermaid flowchart."""
+        return path_mermaid(self.model, self.path)
+
+    @property
+    def leader(self) -> str:
+        """Who leads first."""
+        return str(dict(self.path.actions[0].parameters)["leader"])
+
+    @property
+    def bounced(self) -> tuple[tuple[str, str], ...]:
+        """(member, jar that it starts) for each bounce, in order."""
+        model, found = self.model, []
+        for _, action, after in self._steps():
+            if action.name in ("bounce", "stop"):
+                member = dict(action.parameters)["member"]
+                place = model.names.index(str(member))
+                found.append((str(member), model.upgrade.jars[model.classes.jar[after[place]]].name))
+        return tuple(found)
+
+    @property
+    def elected(self) -> tuple[str, ...]:
+        """Who leads next, one name for each time the leader's id goes."""
+        names = []
+        for _, action, _ in self._steps():
+            parameters = dict(action.parameters)
+            names += [str(parameters[key]) for key in ("led by", "then leads") if key in parameters]
+        return tuple(names)
+
+    def _steps(self) -> Iterator[tuple[bytes, Any, bytes]]:
+        states = self.path.states
+        for i, action in enumerate(self.path.actions[1:], 1):
+            after = states[i] if i < len(states) else states[self.path.loop or 0]
+            yield states[i - 1], action, after
+
+    def scenario(self) -> Scenario:
+        """The picks that make the simulator walk this way.
+
+        Raises: ImpossibleScenarioError where picks cannot say it.
+        """
+        modes, model = self.model.modes, self.model
+        names = [action.name for action in self.path.actions]
+        for what, why in (
+            ("crash", "nobody picks a crash"),
+            ("restart", "nobody picks when a supervisor acts"),
+            ("turn back", "a rollback is picked by a number of bounces"),
+        ):
+            if what in names:
+                raise ImpossibleScenarioError("path", why)
+        if modes.interleaved or modes.lossy:
+            raise ImpossibleScenarioError("path", "the simulator's operator waits, and its answers arrive")
+        binaries = {jar.name: binary_of(jar) for jar in model.upgrade.jars}
+        picks: dict[str, Any] = {
+            "old": binaries[model.upgrade.jars[0].name],
+            "new": binaries[model.upgrade.jars[-1].name],
+            "members": model.n,
+            "leader": self.leader,
+            "closing": modes.closing,
+            "restart": modes.restart,
+        }
+        if self.elected:
+            picks["succession"] = self.elected
+        if len(model.upgrade.jars) == 2:
+            picks["order"] = tuple(name for name, _ in self.bounced)
+        else:
+            picks["bounces"] = tuple((name, binaries[jar]) for name, jar in self.bounced)
+        if self.path.loop is not None:
+            picks["succession"] = self.elected[:-1] if self.elected else "broker"
+        return Scenario(**picks)
+
+    def trace(self) -> Trace:
+        """The run as the simulator plays it, with its bytes and log lines; where it cannot, as it is told here.
+
+        The simulator's run is taken only if it ends as the path does: the same dead, or a loop.
+        """
+        try:
+            trace = simulate(self.scenario())
+        except ImpossibleScenarioError:
+            return told(self)
+        dead = {death.member for death in trace.outcome.deaths}
+        last = self.path.states[-1]
+        expected = {name for i, name in enumerate(self.members) if last[i] in self.model.classes.killed}
+        same = (
+            trace.outcome.kind == "loop"
+            if self.path.loop is not None
+            else dead >= expected and bool(dead) == bool(expected)
+        )
+        return trace if same else told(self)
+
+    def __repr__(self) -> str:
+        return f"<{len(self.path)} steps of {', '.join(self.members)}>"
+
+
+def binary_of(jar: Jar) -> str | Binary:
+    """The release of that name, or a teaching binary with the jar's rules."""
+    try:
+        found = release(jar.name).binary
+        if (found.latest, found.leader_rule, found.member_rule) == (jar.latest, jar.leader_rule, jar.member_rule):
+            return jar.name
+    except UnknownReleaseError:
+        pass
+    made = teaching(jar.name, latest=jar.latest, leader_rule=jar.leader_rule, member_rule=jar.member_rule)
+    return replace(made, rejoin="leave" if jar.leaves else "enforce")
+
+
+def lifted(exploration: Exploration, path: Path[Any]) -> Example:
+    """The first run of named members that the path stands for: each of its steps is a step of the named model.
+
+    For a path through every size at once, the smallest group that has such a run; then it may be another path.
+    """
+    model = exploration.model
+    if isinstance(model, Named) and not model.modes.by_place:
+        return Example(model, path)
+    upgrade = exploration.upgrade
+    assert upgrade.members is not None, "a path through every size is found again by `examples`"
+    modes = replace(upgrade.modes, succession="any") if upgrade.modes.by_place else upgrade.modes
+    named = Named(replace(upgrade, modes=modes))
+    wanted = [_lumped(model, state) for state in path.states]
+    if path.loop is not None:
+        wanted.append(wanted[path.loop])
+    action, state = next((a, s) for a, s in named.initial() if _lumped(named, s) == wanted[0])
+    actions, states = [action], [state]
+    for number, goal in enumerate(wanted[1:], 1):
+        name = path.actions[number].name
+        action, state = next((a, s) for a, s in named.moves(state) if a.name == name and _lumped(named, s) == goal)
+        actions.append(action)
+        states.append(state)
+    if path.loop is None:
+        return Example(named, Path(tuple(states), tuple(actions)))
+    return Example(named, _closed(named, states, actions, path, wanted))
+
+
+def _closed(named: Named, states: list[bytes], actions: list[Any], path: Path[Any], wanted: list[Any]) -> Path[bytes]:
+    """Go round until a state of named members comes back: names may be swapped when counts are the same again."""
+    assert path.loop is not None
+    around = wanted[path.loop + 1 :]
+    names = [action.name for action in path.actions[path.loop + 1 :]]
+    while states[-1] not in states[:-1]:
+        for name, goal in zip(names, around, strict=True):
+            action, state = next(
+                (a, s) for a, s in named.moves(states[-1]) if a.name == name and _lumped(named, s) == goal
+            )
+            actions.append(action)
+            states.append(state)
+            if state in states[:-1]:
+                break
+    return Path(tuple(states[:-1]), tuple(actions), loop=states.index(states[-1]))
+
+
+def _lumped(model: Any, state: Any) -> tuple[int, ...]:
+    """The leader's class, the bits, and how many members each class has."""
+    if not isinstance(model, Named):
+        return tuple(state)
+    members, leader, control = state[:-2], state[-2], state[-1]
+    counts = [members.count(i) for i in range(len(model.classes.all))]
+    counts[model.classes.gone] = 0
+    return (members[leader - 128] if leader != NOBODY else -1, control, *counts)
+
+
+def examples(exploration: Exploration, name: str = "no member dies", *, most: int = 1) -> tuple[Example, ...]:
+    """Concrete runs that break a property, shortest first and all different; `no loop` gives loops as cycles.
+
+    >>> from protocol.upgrade.jars import upgrade
+    >>> print(examples(explored(upgrade("2.0.0", "2.1.0")))[0].bounced)
+    (('A', '2.1.0'),)
+    """
+    if exploration.representation in ("every size", "presence"):
+        sizes = range(2, 9) if exploration.upgrade.members is None else (exploration.upgrade.members,)
+        for members in sizes:
+            found = examples(explored(exploration.upgrade.sized(members)), name, most=most)
+            if found:
+                return found
+        return ()
+    return tuple(lifted(exploration, path) for path in exploration.counterexamples(name, most=most))
