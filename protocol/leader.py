@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from heapq import heapify, heapreplace
 
 from .messages import LATEST_OFFSET, NO_REBALANCE, SubscriptionInfo, TaskId, TopicPartition
 from .releases import Binary
@@ -334,8 +335,13 @@ def _place_evenly(clients: list[_Client], tasks: Iterable[TaskId]) -> None:
 
     Source: 2.6.0 HighAvailabilityTaskAssignor#assignStatelessActiveTasks.
     """
+    loads = [(len(client.tasks) / client.capacity, place) for place, client in enumerate(clients)]
+    heapify(loads)
     for task in sorted(tasks):
-        min(clients, key=lambda client: len(client.tasks) / client.capacity).tasks.add(task)
+        place = loads[0][1]
+        client = clients[place]
+        client.tasks.add(task)
+        heapreplace(loads, (len(client.tasks) / client.capacity, place))
 
 
 def _place_stickily(clients: list[_Client], tasks: Iterable[TaskId]) -> None:

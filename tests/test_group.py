@@ -117,9 +117,7 @@ def generations(trace: Trace) -> list[Generation]:
                 else:
                     sent = next(m for m in step.messages if m.receiver == name)
                     told[-1].told[name] = (*_heard(sent, step)[:4], failure)
-                    told[-1].log.setdefault(name, []).extend(
-                        _said(line) for line in step.log if line.member == name
-                    )
+                    told[-1].log.setdefault(name, []).extend(_said(line) for line in step.log if line.member == name)
     return told
 
 

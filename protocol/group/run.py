@@ -226,6 +226,8 @@ class Run:
         threads = [thread for thread in threads if thread.noticed and thread.state in ("STABLE", "SYNCING")]
         if not threads:
             return
+        for thread in threads:
+            thread.noticed = False
         moves = self._move(threads, "rebalance")
         sent = self._send_join(threads, known=True)
         names = self.record.in_order(threads)

@@ -94,7 +94,7 @@ class Thread:
     poisoned_by: int = 0
     """The generation that gave it a version its jar cannot speak; 0 if none did."""
     noticed: bool = False
-    """Whether it knows of the rebalance that is being prepared, or will at a heartbeat that is scheduled."""
+    """Whether a heartbeat that will tell it of a rebalance is on the clock."""
 
     def __post_init__(self) -> None:
         self.binary = self.first = self.image[0]

@@ -47,7 +47,7 @@ class Watch:
         self, threads: Iterable[Thread], deaths: tuple[Death, ...], errors: set[int], *, over: bool, until: float | None
     ) -> Outcome:
         """How the run ended; the gravest thing that happened names it."""
-        if self.loop or self.repeats > 2:
+        if over and (self.loop or self.repeats > 2):
             return Outcome("loop", self.loop or f"The same state came back {self.repeats} times.", deaths)
         if over and until is None:
             return Outcome("loop", f"No rest for {PATIENCE:.0f} s.", deaths)
