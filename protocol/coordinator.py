@@ -45,7 +45,7 @@ class Succession(Protocol):
 class Coordinator:
     """The group as the broker holds it; each method returns the next value.
 
-    Source: 3.9.0 GroupMetadata, GroupCoordinator#doJoinGroup, #onCompleteJoin, #doSyncGroup, #removeMemberAndUpdateGroup.
+    Source: 3.9.0 GroupMetadata, GroupCoordinator#doJoinGroup, #onCompleteJoin, #doSyncGroup.
     """
 
     succession: Succession

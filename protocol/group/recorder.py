@@ -31,6 +31,7 @@ class Recorder:
         self.place = {name: place for place, name in enumerate(threads)}
         self._members: list[MemberView] = [thread.view() for thread in threads.values()]
         self._frozen = tuple(self._members)
+        self._alive = dict.fromkeys(threads, "")
         self.view = self._look(broker, ())
 
     def in_order(self, threads: Iterable[Thread]) -> list[str]:
@@ -70,11 +71,11 @@ class Recorder:
 
     def _look(self, broker: Coordinator, who: Iterable[str]) -> View:
         for name in who:
-            self._members[self.place[name]] = self.threads[name].view()
+            view = self._members[self.place[name]] = self.threads[name].view()
+            self._alive[name] = view.member_id if view.alive else ""
         if who:
             self._frozen = tuple(self._members)
-        alive = {member.member_id for member in self._frozen if member.alive}
-        ids = broker.ids
-        ghosts = tuple(member_id for member_id in ids if member_id not in alive)
+        ids, alive = broker.ids, set(self._alive.values())
+        ghosts = tuple(member_id for member_id in ids if member_id not in alive) if not alive.issuperset(ids) else ()
         leader = name_of(broker.leader)
         return View(self._frozen, GroupView(broker.state, broker.generation, leader, broker.leader, ids, ghosts))

@@ -347,7 +347,8 @@ class Run:
         seen: list[leader.Seen] = []
         for seat in self.broker.seats.values():
             one, read = read_subscription(seat.id, seat.metadata, binary.dialect)
-            log += lead.lines(read.log)
+            if read.log:
+                log += lead.lines(read.log)
             if one is None:
                 self._die(
                     [(lead, read.failure or Failure("NullPointerException", "null"))], "refuse", how="leading", log=log

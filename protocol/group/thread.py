@@ -14,21 +14,26 @@ from ..releases import Binary
 from ..trace import Failure, LogLine, MemberView
 from ..versions import EARLIEST_PROBEABLE, Dialect
 
-_UNIQUE_FIELD, _GENERATION_ID = 8, 2
-"""The first versions, of the subscription and of the envelope, that carry these two."""
+_UNIQUE_FIELD = 8
+"""The first version whose bytes carry a number that grows with each subscription."""
 
 TOPIC = "topic1"
 """The source topic of the only subtopology: task 0_1 reads its partition 1."""
 
 
-@lru_cache(maxsize=4096)
 def read_subscription(member_id: str, metadata: bytes, dialect: Dialect) -> tuple[leader.Seen | None, wire.Read]:
     """A JoinGroup's bytes as a leader of that dialect reads them; None where it cannot."""
     envelope = wire.decode_subscription(metadata)
-    read = wire.read_subscription_info(envelope.user_data or b"", dialect=dialect)
-    if not isinstance(read.value, SubscriptionInfo):
-        return None, read
-    return leader.Seen.of(member_id, read.value, envelope.owned_partitions), read
+    one, read = _read_payload(member_id, envelope.user_data or b"", dialect)
+    if one is not None and envelope.owned_partitions:
+        one = replace(one, owned=envelope.owned_partitions)
+    return one, read
+
+
+@lru_cache(maxsize=4096)
+def _read_payload(member_id: str, payload: bytes, dialect: Dialect) -> tuple[leader.Seen | None, wire.Read]:
+    read = wire.read_subscription_info(payload, dialect=dialect)
+    return leader.Seen.of(member_id, read.value) if isinstance(read.value, SubscriptionInfo) else None, read
 
 
 @lru_cache(maxsize=4096)
@@ -86,7 +91,7 @@ class Thread:
     given: tuple[TaskId, ...] = ()
     """The tasks of the last assignment, taken or not."""
     written: dict[object, bytes | Failure] = field(default_factory=dict, repr=False)
-    """The JoinGroup bytes that this process has written, by what they say."""
+    """The payloads that this process has written, by what they say."""
     unique: int = 0
     generation: int = -1
     phase: float = 0.0
@@ -123,27 +128,21 @@ class Thread:
     def subscribe(self) -> bytes | Failure:
         """The bytes of its next JoinGroup, or the exception that building them throws."""
         self.unique = (self.unique + 1 + 128) % 256 - 128
-        # What the version or the envelope does not carry must not miss what was written before.
-        unique = self.unique if self.used >= _UNIQUE_FIELD else 0
-        generation = self.generation if self.binary.dialect.envelope >= _GENERATION_ID else -1
-        key = (self.used, self.tasks, unique, generation)
-        written = self.written.get(key)
-        if written is None:
-            written = self.written[key] = self._write(unique, generation)
-        return written
+        # What the version does not carry must not miss what was written before.
+        key = (self.used, self.tasks, self.unique if self.used >= _UNIQUE_FIELD else 0)
+        payload = self.written.get(key)
+        if payload is None:
+            payload = self.written[key] = self._payload()
+        if isinstance(payload, Failure):
+            return payload
+        envelope = Subscription((TOPIC,), payload, generation_id=self.generation)
+        return wire.encode_subscription(envelope, version=self.binary.dialect.envelope)
 
-    def _write(self, unique: int, generation: int) -> bytes | Failure:
+    def _payload(self) -> bytes | Failure:
         info = member.subscribe(
-            self.binary, used=self.used, process_id=self.process, tasks=self.tasks, unique_field=unique
+            self.binary, used=self.used, process_id=self.process, tasks=self.tasks, unique_field=self.unique
         )
-        if isinstance(info, Failure):
-            return info
-        dialect = self.binary.dialect
-        data = wire.write_subscription_info(info, dialect=dialect)
-        if isinstance(data, Failure):
-            return data
-        envelope = Subscription((TOPIC,), data, generation_id=generation)
-        return wire.encode_subscription(envelope, version=dialect.envelope)
+        return info if isinstance(info, Failure) else wire.write_subscription_info(info, dialect=self.binary.dialect)
 
     def receive(self, data: bytes, *, generation: int) -> member.Reception:
         """The SyncGroup answer arrives; the used version and the tasks change as the jar's rule says."""
@@ -164,7 +163,19 @@ class Thread:
         if self.used > self.binary.latest and not self.poisoned_by:
             self.poisoned_by = generation
         log = read.log + reception.log + heeded.log
-        return replace(reception, log=self.lines(log)) if log else reception
+        if not log:
+            return reception
+        # Five times as fast as dataclasses.replace, and this happens for every member in every generation.
+        return member.Reception(
+            used=reception.used,
+            rejoin=reception.rejoin,
+            failure=reception.failure,
+            log=self.lines(log),
+            processed=reception.processed,
+            error_code=reception.error_code,
+            next_rebalance_ms=reception.next_rebalance_ms,
+            note=reception.note,
+        )
 
     def lines(self, log: tuple[LogLine, ...]) -> tuple[LogLine, ...]:
         """The lines with this thread's name on them."""
