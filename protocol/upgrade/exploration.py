@@ -43,7 +43,7 @@ Model = Named | Counted
 _HALF_WAY, _CAUGHT = 1 << 24, 1 << 25
 
 _CONFIRMED_WITH = (2, 3, 4, 5)
-"""Numbers of members with which a livelock of every size is looked for again."""
+"""Numbers of members with which a loop that can be left is looked for again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,11 +121,11 @@ class Exploration:
     def loops(self) -> tuple[Loop[Any], ...]:
         """Sets of states in which the group, and its supervisor, can go on for ever without the operator."""
         found = loops(self.graph, keep=_unattended)
-        if self.representation != "every size" or all(loop.kind != "unfair" for loop in found):
+        if self.representation != "every size" or all(loop.kind == "loop" for loop in found):
             return found
-        # "2 or more" may go down for a while and stay "2 or more": a livelock of that kind is not one
+        # "2 or more" may go down for a while and stay "2 or more": a loop of that kind is not one
         kinds = {loop.kind for n in _CONFIRMED_WITH for loop in explored(self.upgrade.sized(n)).loops}
-        return tuple(loop for loop in found if loop.kind != "unfair" or "unfair" in kinds)
+        return tuple(loop for loop in found if loop.kind == "loop" or loop.kind in kinds)
 
     @cached_property
     def most_dead(self) -> int:
@@ -337,8 +337,8 @@ class Exploration:
         told.append(switches[modes.relead])
         if modes.lossy:
             told.append("any follower may miss any answer while another member rejoins")
-        if n is None and (modes.lossy or modes.supervisor):
-            told.append("a livelock that only an unfair run stays in is told if it is there with 2 to 5 members")
+        if n is None:
+            told.append("a loop that can be left is told if it is there with 2 to 5 members")
         if modes.rollback:
             told.append("the operator turns round once, at any point")
         if modes.crashes:

@@ -69,7 +69,7 @@ class Example:
     def bounced(self) -> tuple[tuple[str, str], ...]:
         """(member, jar that it starts) for each bounce, in order."""
         model, found = self.model, []
-        for _, action, after in self._steps():
+        for _, action, after in self.moments():
             if action.name in ("bounce", "stop"):
                 member = dict(action.parameters)["member"]
                 place = model.names.index(str(member))
@@ -80,22 +80,56 @@ class Example:
     def elected(self) -> tuple[str, ...]:
         """Who leads next, one name for each time the leader's id goes."""
         names = []
-        for _, action, _ in self._steps():
+        for _, action, _ in self.moments():
             parameters = dict(action.parameters)
             names += [str(parameters[key]) for key in ("led by", "then leads") if key in parameters]
         return tuple(names)
 
-    def _steps(self) -> Iterator[tuple[bytes, Any, bytes]]:
+    def moments(self) -> Iterator[tuple[bytes, Any, bytes]]:
+        """(state before, action, state after) for each action after the first; the last closes a loop."""
         states = self.path.states
         for i, action in enumerate(self.path.actions[1:], 1):
             after = states[i] if i < len(states) else states[self.path.loop or 0]
             yield states[i - 1], action, after
 
+    @cached_property
+    def dead(self) -> frozenset[str]:
+        """Who dies on the way of what it was told."""
+        killed, states = self.model.classes.killed, self.path.states
+        return frozenset(name for i, name in enumerate(self.members) if any(state[i] in killed for state in states))
+
     def scenario(self) -> Scenario:
-        """The picks that make the simulator walk this way.
+        """The picks that make the simulator walk this way: the same members die, or it goes round in a loop.
 
         Raises: ImpossibleScenarioError where picks cannot say it.
         """
+        if isinstance(self._played, ImpossibleScenarioError):
+            raise self._played
+        return self._played[0]
+
+    def trace(self) -> Trace:
+        """The run as the simulator plays it, with its bytes and log lines; where it cannot, as it is told here."""
+        return told(self) if isinstance(self._played, ImpossibleScenarioError) else self._played[1]
+
+    @cached_property
+    def _played(self) -> tuple[Scenario, Trace] | ImpossibleScenarioError:
+        """Where all members leave at once, the simulator elects fewer than the path: so the last names may go."""
+        try:
+            picks = self._picks()
+        except ImpossibleScenarioError as refusal:
+            return refusal
+        for kept in range(len(self.elected), -1, -1):
+            scenario = Scenario(**picks, succession=self.elected[:kept] or "broker")
+            try:
+                trace = simulate(scenario)
+            except ImpossibleScenarioError:
+                continue
+            dead = frozenset(death.member for death in trace.outcome.deaths)
+            if (trace.outcome.kind == "loop") == (self.path.loop is not None) and dead == self.dead:
+                return scenario, trace
+        return ImpossibleScenarioError("path", "the simulator, which knows more, walks another way")
+
+    def _picks(self) -> dict[str, Any]:
         modes, model = self.model.modes, self.model
         names = [action.name for action in self.path.actions]
         for what, why in (
@@ -107,6 +141,8 @@ class Example:
                 raise ImpossibleScenarioError("path", why)
         if modes.interleaved or modes.lossy:
             raise ImpossibleScenarioError("path", "the simulator's operator waits, and its answers arrive")
+        if not self.bounced:
+            raise ImpossibleScenarioError("path", "nobody is bounced")
         binaries = {jar.name: binary_of(jar) for jar in model.upgrade.jars}
         picks: dict[str, Any] = {
             "old": binaries[model.upgrade.jars[0].name],
@@ -116,34 +152,11 @@ class Example:
             "closing": modes.closing,
             "restart": modes.restart,
         }
-        if self.elected:
-            picks["succession"] = self.elected
         if len(model.upgrade.jars) == 2:
             picks["order"] = tuple(name for name, _ in self.bounced)
         else:
             picks["bounces"] = tuple((name, binaries[jar]) for name, jar in self.bounced)
-        if self.path.loop is not None:
-            picks["succession"] = self.elected[:-1] if self.elected else "broker"
-        return Scenario(**picks)
-
-    def trace(self) -> Trace:
-        """The run as the simulator plays it, with its bytes and log lines; where it cannot, as it is told here.
-
-        The simulator's run is taken only if it ends as the path does: the same dead, or a loop.
-        """
-        try:
-            trace = simulate(self.scenario())
-        except ImpossibleScenarioError:
-            return told(self)
-        dead = {death.member for death in trace.outcome.deaths}
-        last = self.path.states[-1]
-        expected = {name for i, name in enumerate(self.members) if last[i] in self.model.classes.killed}
-        same = (
-            trace.outcome.kind == "loop"
-            if self.path.loop is not None
-            else dead >= expected and bool(dead) == bool(expected)
-        )
-        return trace if same else told(self)
+        return picks
 
     def __repr__(self) -> str:
         return f"<{len(self.path)} steps of {', '.join(self.members)}>"

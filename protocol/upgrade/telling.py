@@ -25,7 +25,7 @@ _SECONDS = 3.0
 def told(example: Example) -> Trace:
     """The run as steps, each with its before and after."""
     writer = _Writer(example)
-    for before, action, after in example._steps():
+    for before, action, after in example.moments():
         writer.follow(before, action, after)
     return writer.trace()
 
