@@ -11,6 +11,14 @@ import pytest
 CI = os.environ.get("CI", "").lower() in ("1", "true", "yes")
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The cells of a chapter keep their order, whatever has shuffled the tests."""
+    cells = [item for item in items if hasattr(item, "cell_num")]
+    others = [item for item in items if not hasattr(item, "cell_num")]
+    items[:] = others + sorted(cells, key=lambda cell: (cell.path, cell.cell_num))
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """A test marked `needs("dot")` runs where the PATH has `dot`."""
     for marker in item.iter_markers("needs"):

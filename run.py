@@ -277,6 +277,7 @@ def bind(port):
 
 EXECUTE = ["book/execute.py"]
 PYTEST = ["-m", "pytest"]
+PLAIN = [*PYTEST, "-p", "no:nbval"]  # to load nbval takes seconds
 HOUSE = ["tests/test_floors.py", "tests/test_environment.py", "tests/test_run.py"]
 APART = [*HOUSE, "tests/browser", "tests/benchmarks"]
 NBVAL = ["--nbval", "--nbval-current-env", "--nbval-sanitize-with=tests/sanitize.cfg", "--nbval-cell-timeout=60"]
@@ -284,17 +285,17 @@ CHECKS = (
     ("ruff", "the style", ["-m", "ruff", "check", "."]),
     ("format", "the layout of the code", ["-m", "ruff", "format", "--check", "."]),
     ("mypy", "the types of the package", ["-m", "mypy"]),
-    ("house", "the floor plan, the environment, this script", [*PYTEST, *HOUSE]),
+    ("house", "the floor plan, the environment, this script", [*PLAIN, *HOUSE]),
     (
         "unit",
         "each module's claims, and Kafka's own answers",
-        [*PYTEST, "tests", *("--ignore=" + path for path in APART)],
+        [*PLAIN, "tests", *("--ignore=" + path for path in APART)],
     ),
-    ("doctests", "the examples in the docstrings", [*PYTEST, "--doctest-modules", "protocol"]),
-    ("benchmarks", "speed, beside the peers", [*PYTEST, "tests/benchmarks"]),
-    ("nbval", "the chapters say what they said", [*PYTEST, *NBVAL, "-p", "no:randomly", "notebooks"]),
+    ("doctests", "the examples in the docstrings", [*PLAIN, "--doctest-modules", "protocol"]),
+    ("benchmarks", "speed, beside the peers", [*PLAIN, "tests/benchmarks"]),
+    ("nbval", "the chapters say what they said", [*PYTEST, *NBVAL, "notebooks"]),
     ("bytes", "the chapters, executed again, have the same bytes", [*EXECUTE, "--check"]),
-    ("browser", "the textbook in a real browser", [*PYTEST, "tests/browser"]),
+    ("browser", "the textbook in a real browser", [*PLAIN, "tests/browser"]),
 )
 """Each check of `test`: its name, what it holds, and how the environment's Python runs it."""
 

@@ -13,7 +13,6 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pytest
 
@@ -303,7 +302,7 @@ def test_all_checks_run_and_the_closing_line_counts_them(
     rows: list[tuple[str, list[str]]] = [
         ("one", say_and_end("fine", 0)),
         ("two", say_and_end("not fine", 1)),
-        ("three", [*tester.PYTEST, "-p", "no:cacheprovider", str(tmp_path / "test_three.py")]),
+        ("three", [*tester.PLAIN, "-p", "no:cacheprovider", str(tmp_path / "test_three.py")]),
     ]
     monkeypatch.setattr(tester, "CHECKS", checks(*rows))
     assert tester.main(["test"]) == 1
@@ -326,8 +325,8 @@ def test_what_follows_two_dashes_goes_to_pytest_and_no_match_there_is_no_failure
 ) -> None:
     (tmp_path / "test_one.py").write_text("def test_wanted(): pass\ndef test_other(): assert 0\n")
     (tmp_path / "test_two.py").write_text("def test_more(): assert 0\n")
-    pytest_of = [[*tester.PYTEST, "-p", "no:cacheprovider", str(tmp_path / f"test_{n}.py")] for n in ("one", "two")]
-    rows: Any = [("ruff", say_and_end("", 1)), ("one", pytest_of[0]), ("two", pytest_of[1])]
+    pytest_of = [[*tester.PLAIN, "-p", "no:cacheprovider", str(tmp_path / f"test_{n}.py")] for n in ("one", "two")]
+    rows: list[tuple[str, list[str]]] = [("ruff", say_and_end("", 1)), ("one", pytest_of[0]), ("two", pytest_of[1])]
     monkeypatch.setattr(tester, "CHECKS", checks(*rows))
     assert tester.main(["test", "--", "-k", "wanted"]) == 0
     assert last_line(capfd).startswith("===== 1 passed in ")
@@ -336,7 +335,7 @@ def test_what_follows_two_dashes_goes_to_pytest_and_no_match_there_is_no_failure
 def test_a_run_of_no_test_is_no_success(
     tester: ModuleType, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    rows = ("one", [*tester.PYTEST, "-p", "no:cacheprovider", str(tmp_path)])
+    rows = ("one", [*tester.PLAIN, "-p", "no:cacheprovider", str(tmp_path)])
     monkeypatch.setattr(tester, "CHECKS", checks(rows))
     assert tester.main(["test"]) == 1
     assert last_line(capfd).startswith("===== 1 failed in ")
