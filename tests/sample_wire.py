@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hypothesis import strategies as st
@@ -169,6 +169,11 @@ def vectors() -> Iterator[Vector]:
             value = (
                 subscription_info(version, latest=latest) if stem == "SUB" else assignment_info(version, common=latest)
             )
+            if version == 1 and DIALECTS[release].codec in ("0.10.1", "0.10.2.2"):  # they write it with the body of v2
+                end_point = (
+                    {"user_end_point": "h1:80"} if stem == "SUB" else {"partitions_by_host": ((H1, (T1_0, T1_1)),)}
+                )
+                value = replace(value, **end_point)
         yield Vector(release, label, bytes.fromhex(data), _KIND_OF[stem], value)
 
 

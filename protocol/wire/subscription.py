@@ -134,6 +134,8 @@ def build(info: SubscriptionInfo, *, second: int) -> bytes:
     if version >= 7:
         try:
             parts += _pack_sums(info.task_offset_sums, version)
+        except EncodeError:
+            raise
         except (struct.error, TypeError, ValueError) as error:
             raise EncodeError(f"no offset sums of v{version} ({error})", field="task_offset_sums") from None
     if version >= 8:
