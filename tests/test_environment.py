@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import platform
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -227,3 +229,27 @@ def test_the_readme_is_short_and_has_the_two_commands() -> None:
     assert len(text.splitlines()) < 120
     assert "python3 run.py lab" in text and "python3 run.py test" in text
     assert "no conda solve was run" in text
+
+
+def readme(language: str) -> list[str]:
+    """The blocks of the README in a language."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)
+    return [block for name, block in blocks if name == language]
+
+
+def test_the_readme_s_python_runs() -> None:
+    (block,) = readme("python")
+    ended = subprocess.run([sys.executable, "-c", block], cwd=ROOT, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.strip()
+
+
+@pytest.mark.parametrize(
+    "command", [line for block in readme("") for line in block.splitlines() if line.startswith("python -m protocol")]
+)
+def test_a_command_in_the_readme_has_an_answer(command: str) -> None:
+    _, *arguments = shlex.split(command)
+    ended = subprocess.run([sys.executable, *arguments, "--format", "json"], cwd=ROOT, capture_output=True, text=True)
+    assert ended.returncode in (0, 1), ended.stderr
+    assert "schema" in json.loads(ended.stdout)
