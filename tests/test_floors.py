@@ -32,7 +32,8 @@ STOREYS = (
     # 5: what is made of a trace
     ("diagrams", "frames", "planner", "logbook"),
     # 6: what is looked at
-    ("film", "player"),
+    ("film",),
+    ("player",),
     ("bench",),
     # 7: the face and the command line
     ("__init__", "__main__"),
@@ -54,6 +55,8 @@ ONLY_IN = {
     "anywidget": {"player"},
     "ipywidgets": {"bench"},
     "traitlets": {"player", "bench"},
+    "PIL": {"film"},
+    "resvg_py": {"film"},
     "csv": {"releases"},
     "argparse": {"__main__"},
 }
