@@ -149,7 +149,9 @@ def test_a_lock_holds_no_address(lock: str) -> None:
     assert "index-url" not in text and "find-links" not in text
 
 
-@pytest.mark.parametrize(("lock", "names"), [("requirements.txt", ["book"]), ("requirements-dev.txt", ["book", "dev"])])
+@pytest.mark.parametrize(
+    ("lock", "names"), [("requirements.txt", ["book"]), ("requirements-dev.txt", ["book", "export", "dev"])]
+)
 def test_a_lock_satisfies_pyproject(lock: str, names: list[str]) -> None:
     have = pins(lock)
     for requirement in (r for name in names for r in extra(name)):
