@@ -42,7 +42,7 @@ class Graph(Generic[S]):
     Edges of state `i` are `first[i]` to `first[i + 1]` in `targets` and `actions`.
     """
 
-    __slots__ = ("actions", "first", "index", "initial", "model", "parents", "states", "stopped", "targets")
+    __slots__ = ("_order", "actions", "first", "index", "initial", "model", "parents", "states", "stopped", "targets")
 
     def __init__(self, model: Model[S]) -> None:
         self.model = model
@@ -54,6 +54,7 @@ class Graph(Generic[S]):
         self.actions: list[Action] = []
         self.parents = array("l")
         """For each state the edge by which it was found first; -1 - k for the k-th initial state."""
+        self._order: tuple[list[int], list[int]] | None = None
         self.stopped = ""
         """Why the search ended early: `limit` or `interrupted`; empty when it saw everything."""
 
@@ -127,6 +128,8 @@ class Graph(Generic[S]):
         """
         first, targets, last = self.first, self.targets, self.expanded
         waiting = [0] * len(self.states)
+        if inside is None and cut is None and self._order is not None:
+            return self._order
         if cut is not None:
             if inside is None:
                 inside = [True] * len(self.states)
@@ -149,9 +152,10 @@ class Graph(Generic[S]):
                 waiting[target] -= 1
                 if not waiting[target] and (inside is None or inside[target]):
                     order.append(target)
-        if len(order) == len(members):
-            return order, []
-        return order, [i for i in members if waiting[i]]
+        found = (order, [] if len(order) == len(members) else [i for i in members if waiting[i]])
+        if inside is None:
+            self._order = found
+        return found
 
     def _order_cut(self, inside: Sequence[bool], cut: Sequence[bool]) -> tuple[list[int], list[int]]:
         """As `order`, among the states that a run comes to before it ends."""

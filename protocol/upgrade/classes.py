@@ -65,6 +65,8 @@ class Classes:
         self.killed = frozenset(self.dead)
         self.poisoned = frozenset(i for i in self.living if self.all[i].used > jars[self.jar[i]].latest)
         self.leaves = [one.status == ALIVE and self._gives_up(jars[one.jar]) for one in self.all]
+        self.kills = False
+        """Whether a generation was asked for in which somebody dies, or is told what will kill it."""
         self._known: dict[tuple[frozenset[int], int], Generation] = {}
 
     def _gives_up(self, jar: Jar) -> bool:
@@ -82,6 +84,8 @@ class Classes:
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = self._work_out(sorted(present), leader)
+            if not known.answered or any(not self.alive[after] or after in self.poisoned for _, after in known.becomes):
+                self.kills = True
         return known
 
     def _work_out(self, present: list[int], leader: int) -> Generation:

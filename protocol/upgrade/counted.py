@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ..errors import ImpossibleScenarioError
 from ..explorer import Action
-from .classes import DOWN, STOPPED, Classes
+from .classes import ALIVE, DOWN, Classes
 from .jars import Upgrade
 from .named import BACK, CRASH, PENDING, TWICE
 
@@ -49,6 +49,10 @@ class _How(NamedTuple):
     fair: bool = False
 
 
+_PLAIN = _How()
+_REBALANCE = Action("rebalance", by="group", cost=1)
+
+
 class Counted:
     """How many members are in each class; with `presence`, only whether a class that is done has any.
 
@@ -81,6 +85,19 @@ class Counted:
         self._alive = [i for i in range(size) if self.classes.alive[i]]
         self._not_running = [i for i in range(size) if not self.classes.alive[i]]
         self._dead = [2 + i for i in self.classes.dead]
+        self._targets = (self._goals(back=False), self._goals(back=True))
+
+    def _goals(self, *, back: bool) -> list[tuple[int, range]]:
+        """(class, the jars to which its members may be bounced), for classes that have any."""
+        goals = []
+        for i, (jar, _, status) in enumerate(self.classes.all):
+            if back:
+                targets = range(1 if jar or status != ALIVE else 0)
+            else:
+                targets = range(jar if status == DOWN and not self.modes.supervisor else jar + 1, self.last + 1)
+            if targets:
+                goals.append((i, targets))
+        return goals
 
     # ---------------------------------------------------------------- the model
 
@@ -177,7 +194,7 @@ class Counted:
         present = self._present(state)
         doomed = present & classes.poisoned
         if not doomed:
-            self._generation(state, present, state[0], out, _How())
+            self._generation(state, present, state[0], out, _PLAIN)
             return
         counts = list(state)
         for one in doomed:
@@ -186,7 +203,7 @@ class Counted:
         survivors = present - doomed
         if not survivors:
             counts[0], counts[1] = -1, counts[1] & ~(PENDING | TWICE)
-            out.append((self._rebalanced(_How()), tuple(counts)))
+            out.append((self._rebalanced(_PLAIN), tuple(counts)))
         elif state[0] in doomed:
             alive = self._alive_ways(counts)
             total = sum(ways for _, ways in alive)
@@ -194,7 +211,7 @@ class Counted:
                 how = _How(ways, Fraction(ways, total), leader)
                 self._generation(tuple(counts), survivors, leader, out, how)
         else:
-            self._generation(tuple(counts), survivors, state[0], out, _How())
+            self._generation(tuple(counts), survivors, state[0], out, _PLAIN)
 
     def _turn(self, present: frozenset[int], leader: int) -> _Turn:
         key = (present, leader)
@@ -227,7 +244,9 @@ class Counted:
         for after, number in moved:
             self._add(counts, after - 2, number)
         counts[1] = control | PENDING if turn.again else control & ~PENDING
-        self._settle(counts, turn, leader, out, how._replace(fair=self.modes.lossy), state)
+        if self.modes.lossy:
+            how = how._replace(fair=True)
+        self._settle(counts, turn, leader, out, how, state)
 
     def _settle(self, counts: list[int], turn: _Turn, leader: int, out: list[Move], how: _How, before: State) -> None:
         """Who leads after the assignment."""
@@ -319,23 +338,15 @@ class Counted:
         classes, modes = self.classes, self.modes
         leader, control = state[0], state[1]
         back = control & BACK
-        for i in self._not_running:
-            if state[2 + i] and classes.all[i].status == STOPPED:
+        for i in classes.stopped:
+            if state[2 + i]:
                 self._restart("start", state, out, i, classes.jar[i])
                 return
-        ready: list[tuple[int, range]] = []
-        for i in range(len(classes.all)):
-            if not state[2 + i]:
-                continue
-            jar, _, status = classes.all[i]
-            if back:
-                targets = range(1 if jar or status != "alive" else 0)
-            else:
-                targets = range(jar if status == DOWN and not modes.supervisor else jar + 1, self.last + 1)
-            if targets:
-                ready.append((i, targets))
-        leads = leader >= 0 and any(i == leader for i, _ in ready)
-        others = any(state[2 + i] > (i == leader) for i, _ in ready)
+        ready = [(i, targets) for i, targets in self._targets[bool(back)] if state[2 + i]]
+        leads = others = False
+        if modes.order != "any":
+            leads = leader >= 0 and any(i == leader for i, _ in ready)
+            others = any(state[2 + i] > (i == leader) for i, _ in ready)
         for i, targets in ready:
             for target in targets:
                 if not classes.alive[i]:
@@ -369,7 +380,7 @@ class Counted:
             fresh = classes.fresh[target]
             if not led:
                 self._add(counts, fresh, 1)
-                action = self._action("bounce", i, jar, ways=ways, share=Fraction(ways), fair=True)
+                action = self._action("bounce", i, jar, ways=ways, fair=True)
                 out.append((action, tuple(counts)))
                 continue
             if modes.closing == "leaves":
@@ -384,9 +395,7 @@ class Counted:
             total = sum(n for _, n in alive)
             for successor, n in alive:
                 counts[0] = successor
-                action = self._action(
-                    "bounce", i, jar, ways=ways * n, share=Fraction(ways * n, total), then=successor, fair=True
-                )
+                action = self._action("bounce", i, jar, ways=ways * n, of=total, then=successor, fair=True)
                 out.append((action, tuple(counts)))
 
     def _gone(
@@ -405,18 +414,16 @@ class Counted:
         fair = by == "operator"
         if not alive:
             counts[0], counts[1] = -1, control & ~PENDING
-            out.append((self._action(name, i, jar, by=by, ways=ways, share=Fraction(ways), fair=fair), tuple(counts)))
+            out.append((self._action(name, i, jar, by=by, ways=ways, fair=fair), tuple(counts)))
             return
         counts[1] = control | PENDING
         if not led:
-            out.append((self._action(name, i, jar, by=by, ways=ways, share=Fraction(ways), fair=fair), tuple(counts)))
+            out.append((self._action(name, i, jar, by=by, ways=ways, fair=fair), tuple(counts)))
             return
         total = sum(n for _, n in alive)
         for successor, n in alive:
             counts[0] = successor
-            action = self._action(
-                name, i, jar, by=by, ways=ways * n, share=Fraction(ways * n, total), then=successor, fair=fair
-            )
+            action = self._action(name, i, jar, by=by, ways=ways * n, of=total, then=successor, fair=fair)
             out.append((action, tuple(counts)))
 
     def _crash(self, state: State, out: list[Move]) -> None:
@@ -447,7 +454,7 @@ class Counted:
             self._add(counts, fresh, 1)
             counts[0] = state[0] if state[0] >= 0 else fresh
             counts[1] = state[1] | PENDING
-            out.append((self._action(name, i, jar, by=by, ways=ways, share=Fraction(ways), fair=True), tuple(counts)))
+            out.append((self._action(name, i, jar, by=by, ways=ways, fair=True), tuple(counts)))
 
     def _supervise(self, state: State, out: list[Move]) -> None:
         for i in self._not_running:
@@ -457,6 +464,8 @@ class Counted:
     # ---------------------------------------------------------------- actions, each made once
 
     def _rebalanced(self, how: _How, then: int | None = None) -> Action:
+        if how is _PLAIN and then is None:
+            return _REBALANCE
         key = (how, then)
         known = self._actions.get(key)
         if known is None:
@@ -477,11 +486,12 @@ class Counted:
         *,
         by: str = "operator",
         ways: int = 1,
-        share: Fraction = Fraction(1),
+        of: int = 1,
         then: int | None = None,
         fair: bool = False,
     ) -> Action:
-        key = (name, member, jar, ways, share, then, fair)
+        """`ways` of its choices are this one; where each of them has `of` continuations, only one of those is."""
+        key = (name, member, jar, ways, of, then)
         known = self._actions.get(key)
         if known is None:
             text = self.classes.text
@@ -489,5 +499,6 @@ class Counted:
             told += [("member", text(member))] if member is not None else []
             told += [("to", self.upgrade.jars[jar].name)] if jar is not None else []
             told += [("then leads", text(then))] if then is not None else []
-            known = self._actions[key] = Action(name, tuple(told), by, 0, ways, share, fair)
+            weight = ways if of == 1 else Fraction(ways, of)
+            known = self._actions[key] = Action(name, tuple(told), by, 0, ways, weight, fair)
         return known

@@ -130,6 +130,8 @@ class Exploration:
     @cached_property
     def most_dead(self) -> int:
         """The most members that are dead at once."""
+        if not self.model.classes.kills:
+            return 0
         return max(map(self.model.dead, self.graph.states), default=0)
 
     @cached_property
@@ -144,8 +146,7 @@ class Exploration:
         """The verdict, with its bounds."""
         model, graph = self.model, self.graph
         kinds = tuple(loop.kind for loop in self.loops)
-        poisoned = bool(model.classes.poisoned)
-        silent = poisoned and any(
+        silent = model.classes.kills and any(
             model.poisoned(state) and not _control(model, state) & PENDING for state in graph.states
         )
         if self.most_dead:
