@@ -1,4 +1,4 @@
-"""The four values that travel in a rebalance: Streams' SubscriptionInfo and AssignmentInfo, in the consumer's envelopes.
+"""The values that travel in a rebalance: Streams' SubscriptionInfo and AssignmentInfo, in the consumer's envelopes.
 
 How they become bytes is in `wire`; who sends them is in `group`.
 """
@@ -59,11 +59,11 @@ class HostInfo(NamedTuple):
     port: int
 
 
-NestedOffsetSums = tuple[tuple[int, tuple[tuple[int, int], ...]], ...]
-"""How v7 to v9 carry offset sums: (subtopology, ((partition, offset sum), ...)) for each subtopology."""
+NestedOffsetSums = tuple[tuple[int, tuple[int, ...]], ...]
+"""How v7 to v9 carry offset sums: for each subtopology (subtopology, (partition, offset sum, partition, ...))."""
 
 FlatOffsetSums = tuple[tuple[TaskId, int], ...]
-"""How v10 and later carry offset sums: (task, offset sum) for each task."""
+"""How v10 and later carry offset sums: for each task (task, offset sum)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class SubscriptionInfo:
 
     >>> info = SubscriptionInfo.of({TaskId(0, 1): LATEST_OFFSET}, version=7, latest_supported_version=11)
     >>> info.task_offset_sums, info.offset_sums()
-    (((0, ((1, -2),)),), {TaskId(subtopology=0, partition=1, topology=None): -2})
+    (((0, (1, -2)),), {TaskId(subtopology=0, partition=1, topology=None): -2})
 
     Source: KIP-268, KIP-441; 3.9.0 SubscriptionInfoData.json.
     """
@@ -123,10 +123,10 @@ class SubscriptionInfo:
         if version >= 10:
             sums = tuple(offset_sums.items())
         elif version >= 7:
-            nested: dict[int, list[tuple[int, int]]] = {}
+            nested: dict[int, list[int]] = {}
             for task, offset in offset_sums.items():
-                nested.setdefault(task.subtopology, []).append((task.partition, offset))
-            sums = tuple((subtopology, tuple(pairs)) for subtopology, pairs in nested.items())
+                nested.setdefault(task.subtopology, []).extend((task.partition, offset))
+            sums = tuple((subtopology, tuple(numbers)) for subtopology, numbers in nested.items())
         else:
             prev = tuple(task for task, offset in offset_sums.items() if offset == LATEST_OFFSET)
             standby = tuple(task for task, offset in offset_sums.items() if offset != LATEST_OFFSET)
@@ -152,7 +152,11 @@ class SubscriptionInfo:
             return dict(cast(FlatOffsetSums, self.task_offset_sums))
         if self.version >= 7:
             nested = cast(NestedOffsetSums, self.task_offset_sums)
-            return {TaskId(subtopology, partition): offset for subtopology, pairs in nested for partition, offset in pairs}
+            return {
+                TaskId(subtopology, partition): offset
+                for subtopology, numbers in nested
+                for partition, offset in zip(numbers[::2], numbers[1::2], strict=True)
+            }
         sums = dict.fromkeys(self.prev_tasks, LATEST_OFFSET)
         sums.update(dict.fromkeys(self.standby_tasks, UNKNOWN_OFFSET_SUM))
         return sums

@@ -203,7 +203,7 @@ def test_below_v10_a_named_topology_has_no_bytes(version: int) -> None:
         (SubscriptionInfo(3, 2**31), "latest_supported_version"),
         (SubscriptionInfo(3, 3, b"short"), "process_id"),
         (SubscriptionInfo(3, 3, prev_tasks=(TaskId(0, 2**31),)), "prev_tasks"),
-        (SubscriptionInfo(3, 3, task_offset_sums=((0, ((1, 2),)),)), "task_offset_sums"),
+        (SubscriptionInfo(3, 3, task_offset_sums=((0, (1, 2)),)), "task_offset_sums"),
         (SubscriptionInfo(7, 7, standby_tasks=(TaskId(0, 1),)), "standby_tasks"),
         (SubscriptionInfo(7, 7, task_offset_sums=((TaskId(0, 1), 5),)), "task_offset_sums"),
         (SubscriptionInfo(10, 10, task_offset_sums=((TaskId(0, 1), 2**63),)), "task_offset_sums"),
@@ -396,8 +396,8 @@ def test_the_fields_of_a_subscription_info_say_what_the_codec_says(info: Subscri
             expected += [task.subtopology, task.partition, offset, task.topology]
     elif v >= 7:
         expected.append(len(info.task_offset_sums))
-        for subtopology, pairs in info.task_offset_sums:
-            expected += [subtopology, len(pairs), *(leaf for pair in pairs for leaf in pair)]
+        for subtopology, numbers in info.task_offset_sums:
+            expected += [subtopology, len(numbers) // 2, *numbers]
     expected += [info.unique_field] if v >= 8 else []
     expected += [info.error_code] if v >= 9 else []
     if v >= 11:

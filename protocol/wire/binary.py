@@ -162,10 +162,10 @@ def _generated(buffer: Buffer, dialect: Dialect, *, guarded: bool) -> Subscripti
         length = buffer.i16() if with_name else -1
         return partition, value, (utf8(raw(length)) or None) if length >= 0 else None
 
-    def nested() -> tuple[tuple[int, int], ...]:
+    def nested() -> tuple[int, ...]:
         count = counted("partitionToOffsetSum")
         buffer.need(count, 12)
-        return tuple([(buffer.i32(), buffer.i64()) for _ in range(count)])
+        return tuple([read() for _ in range(count) for read in (buffer.i32, buffer.i64)])
 
     whole = buffer.i32()
     version = min((whole + 2**15) % 2**16 - 2**15, dialect.latest)

@@ -6,7 +6,8 @@ What one release's reader makes of bytes, failures included, is in `binary`; the
 from __future__ import annotations
 
 import struct
-from itertools import repeat, starmap
+from functools import cache
+from itertools import chain, repeat
 from struct import Struct
 from typing import cast
 
@@ -18,9 +19,17 @@ from .scalars import BYTE, INT, INTS, NamelessVersion, Reader, new_task, pack, p
 
 _HEAD_OLD = Struct(">i16s")
 _HEAD = Struct(">ii16s")
-_OFFSET = Struct(">iq")
+_HEAD_AND_LENGTH = Struct(">ii16si")
 _TASK_OFFSET = Struct(">iiq")
 _NAMELESS_TASK_OFFSET = Struct(">iiqh")
+_BLOCK = 64
+"""So many pairs of partition and offset sum are read or written in one go."""
+
+
+@cache
+def _offsets(pairs: int) -> Struct:
+    """The layout of so many pairs, `_BLOCK` at most."""
+    return Struct(">" + "iq" * pairs)
 
 
 def decode_subscription_info(data: bytes) -> SubscriptionInfo:
@@ -46,11 +55,13 @@ def parse(data: bytes) -> SubscriptionInfo:
     """The subscription in these bytes; struct.error or ValueError where they cannot be read."""
     version: int = INT.unpack_from(data)[0]
     latest = UNKNOWN
-    if not 1 <= version <= LATEST:
-        if version < 1:
-            raise ValueError(version)
+    if 7 <= version <= 9:
+        return _parse_nested(data, version)
+    if version > LATEST:
         version, latest = INTS.unpack_from(data)
         return SubscriptionInfo(version, latest, head_only=True)
+    if version < 1:
+        raise ValueError(version)
     if version >= 3:
         version, latest, process_id = _HEAD.unpack_from(data)
         read = Reader(data, 24)
@@ -62,23 +73,47 @@ def parse(data: bytes) -> SubscriptionInfo:
         end_point = read.text32() if version >= 2 else ""
         return SubscriptionInfo(version, latest, process_id, end_point or None, prev, standby)
     end_point = read.text32()
-    sums: NestedOffsetSums | FlatOffsetSums = _nested(read) if version < 10 else _flat(read)
-    unique: int = BYTE.unpack(read.raw(1))[0] if version >= 8 else 0
-    error = read.i32() if version >= 9 else 0
+    sums = _flat(read)
+    unique: int = BYTE.unpack(read.raw(1))[0]
+    error = read.i32()
     tags = tuple([(read.text32(), read.text32()) for _ in read.count(8)]) if version >= 11 else ()
     return SubscriptionInfo(version, latest, process_id, end_point or None, (), (), sums, unique, error, tags)
 
 
+def _parse_nested(data: bytes, version: int) -> SubscriptionInfo:
+    """The body of v7 to v9, without a Reader: these are the bytes that a large group is full of."""
+    _, latest, process_id, length = _HEAD_AND_LENGTH.unpack_from(data)
+    size = len(data)
+    at = 28 + length
+    if length < 0 or at > size:
+        raise ValueError(length)
+    end_point = data[28:at].decode()
+    count: int = INT.unpack_from(data, at)[0]
+    at += 4
+    if count < 0 or 8 * count > size - at:
+        raise ValueError(count)
+    sums = []
+    for _ in repeat(None, count):
+        subtopology, pairs = INTS.unpack_from(data, at)
+        at += 8
+        end = at + 12 * pairs
+        if pairs < 0 or end > size:
+            raise ValueError(pairs)
+        if pairs <= _BLOCK:
+            numbers = _offsets(pairs).unpack_from(data, at)
+        else:
+            rest = end - 12 * (pairs % _BLOCK)
+            blocks = _offsets(_BLOCK).iter_unpack(data[at:rest])
+            numbers = (*chain.from_iterable(blocks), *_offsets(pairs % _BLOCK).unpack_from(data, rest))
+        sums.append((subtopology, numbers))
+        at = end
+    unique: int = BYTE.unpack_from(data, at)[0] if version >= 8 else 0
+    error: int = INT.unpack_from(data, at + 1)[0] if version >= 9 else 0
+    return SubscriptionInfo(version, latest, process_id, end_point or None, (), (), tuple(sums), unique, error)
+
+
 def _tasks(read: Reader) -> tuple[TaskId, ...]:
     return tuple([new_task((subtopology, partition, None)) for subtopology, partition in read.pairs()])
-
-
-def _nested(read: Reader) -> NestedOffsetSums:
-    sums = []
-    for _ in read.count(8):
-        subtopology = read.i32()
-        sums.append((subtopology, tuple(_OFFSET.iter_unpack(read.raw(12 * read.i32())))))
-    return tuple(sums)
 
 
 def _flat(read: Reader) -> FlatOffsetSums:
@@ -159,9 +194,11 @@ def _pack_sums(sums: NestedOffsetSums | FlatOffsetSums, version: int) -> list[by
     if version >= 10:
         return _pack_flat(cast(FlatOffsetSums, sums))
     parts = [INT.pack(len(sums))]
-    for subtopology, pairs in cast(NestedOffsetSums, sums):
-        parts.append(INTS.pack(subtopology, len(pairs)))
-        parts += starmap(_OFFSET.pack, pairs)
+    for subtopology, numbers in cast(NestedOffsetSums, sums):
+        parts.append(INTS.pack(subtopology, len(numbers) // 2))
+        for start in range(0, len(numbers), 2 * _BLOCK):
+            block = numbers[start : start + 2 * _BLOCK]
+            parts.append(_offsets(len(block) // 2).pack(*block))
     return parts
 
 
