@@ -50,15 +50,18 @@ class Classes:
         self.all: list[MemberClass] = []
         for number in range(len(jars)):
             self.all += [MemberClass(number, used, ALIVE) for used in versions]
-        for status in (DEAD, DOWN, STOPPED):
+        kinds = [DEAD, *([DOWN] if modes.crashes else []), *([STOPPED] if modes.restart == "after" else [])]
+        for status in kinds:
             self.all += [MemberClass(number, 0, status) for number in range(len(jars))]
-        self.all.append(MemberClass(len(jars) - 1, 0, GONE))
+        if modes.succession == "broker":
+            self.all.append(MemberClass(len(jars) - 1, 0, GONE))
         self.number = {one: i for i, one in enumerate(self.all)}
         self.fresh = [self.number[MemberClass(i, one.latest, ALIVE)] for i, one in enumerate(jars)]
-        self.dead = [self.number[MemberClass(i, 0, DEAD)] for i in range(len(jars))]
-        self.down = [self.number[MemberClass(i, 0, DOWN)] for i in range(len(jars))]
-        self.stopped = [self.number[MemberClass(i, 0, STOPPED)] for i in range(len(jars))]
-        self.gone = self.number[MemberClass(len(jars) - 1, 0, GONE)]
+        self.dead, self.down, self.stopped = (
+            [i for i, one in enumerate(self.all) if one.status == status] for status in (DEAD, DOWN, STOPPED)
+        )
+        self.gone = len(self.all) - 1 if modes.succession == "broker" else -1
+        """Nobody: the rank of an id that was removed."""
         self.jar = [one.jar for one in self.all]
         self.alive = [one.status == ALIVE for one in self.all]
         self.living = frozenset(i for i, alive in enumerate(self.alive) if alive)

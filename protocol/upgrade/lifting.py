@@ -223,8 +223,7 @@ def _lumped(model: Any, state: Any) -> tuple[int, ...]:
     if not isinstance(model, Named):
         return tuple(state)
     members, leader, control = state[:-2], state[-2], state[-1]
-    counts = [members.count(i) for i in range(len(model.classes.all))]
-    counts[model.classes.gone] = 0
+    counts = [members.count(i) for i in range(len(model.classes.all)) if i != model.classes.gone]
     return (members[leader - 128] if leader != NOBODY else -1, control, *counts)
 
 

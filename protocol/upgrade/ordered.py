@@ -48,7 +48,7 @@ class Ordered(Named):
     def _trimmed(self, word: bytes, leader: int) -> bytes:
         """A state without the ranks that cannot matter any more, for nobody will be bounced again."""
         gone, classes = self.classes.gone, self.classes
-        if gone in word and all(one == gone or classes.jar[one] == self.last for one in word):
+        if gone >= 0 and gone in word and all(one == gone or classes.jar[one] == self.last for one in word):
             return bytes(one for one in word if one != gone) + bytes((_FIRST + leader - word.count(gone, 0, leader),))
         return word + bytes((_FIRST + leader,))
 
