@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .scenario import Ending, Scenario, endings, simulate
     from .strategies import STRATEGIES, Strategy
     from .trace import Outcome, Step, Trace
+    from .upgrade import Modes, Report, explore
     from .wire import Decoded, Field, decode
 
 _ROOMS = {
@@ -35,6 +36,7 @@ _ROOMS = {
     "scenario": ("Ending", "Scenario", "endings", "simulate"),
     "strategies": ("STRATEGIES", "Strategy"),
     "trace": ("Outcome", "Step", "Trace"),
+    "upgrade": ("Modes", "Report", "explore"),
     "wire": ("Decoded", "Field", "decode"),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
@@ -48,8 +50,10 @@ __all__ = [
     "Ending",
     "Field",
     "ImpossibleScenarioError",
+    "Modes",
     "Outcome",
     "Release",
+    "Report",
     "Scenario",
     "Step",
     "Strategy",
@@ -58,6 +62,7 @@ __all__ = [
     "VersionProbingError",
     "decode",
     "endings",
+    "explore",
     "release",
     "releases",
     "simulate",

@@ -36,6 +36,7 @@ STOREYS = (
     ("player",),
     ("bench",),
     # 7: the face and the command line
+    ("commands",),
     ("__init__", "__main__"),
 )
 """The rooms from the ground up: each imports from the rows above it here, never from its own row."""

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from protocol.__main__ import SCHEMA, main
+from protocol.__main__ import COMMANDS, main
+from protocol.commands.answer import SCHEMA
 
 ROOT = Path(__file__).resolve().parent.parent
 CRASH = "simulate --from 2.0.0 --to 2.1.0 --members 3 --leader A --order A,B,C --succession newest"
@@ -175,6 +176,29 @@ def test_a_pipe_that_closes_early_is_no_error() -> None:
 
 
 def test_help_has_an_example(capsys: pytest.CaptureFixture[str]) -> None:
-    for command in ("releases", "simulate", "decode"):
+    for command in COMMANDS:
         status, out, _ = run(f"{command} --help", capsys)
         assert status == 0 and f"python -m protocol {command}" in out.split("example:")[1]
+
+
+def test_explore_tells_the_design_keys_and_finds_what_kills(capsys: pytest.CaptureFixture[str]) -> None:
+    status, told = answer("explore --from 2.0.0 --to 2.1.0 --members 3", capsys)
+    assert status == 1
+    assert {"states", "outcomes", "rebalances"} <= told.keys()
+    assert {"min", "max"} == told["rebalances"].keys()
+    assert all(ending["witness"] for ending in told["outcomes"])
+    assert {ending["dead"] for ending in told["outcomes"]} == {0, 1, 2}
+    status, told = answer("explore --from 2.0.0 --to 2.3.1 --members any", capsys)
+    assert (status, told["verdict"], told["members"]) == (0, "ok", None)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("--from 2.0.0 --to 9.9", "no Kafka Streams release"),
+        ("--from 2.0.0 --to 2.1.0 --members few", "a number, or any"),
+    ],
+)
+def test_explore_refuses_in_one_sentence(words: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status, _, err = run(f"explore {words}", capsys)
+    assert status == 2 and says in err and len(err.splitlines()) == 1
