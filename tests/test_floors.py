@@ -59,7 +59,7 @@ ONLY_IN = {
     "PIL": {"film"},
     "resvg_py": {"film"},
     "csv": {"releases"},
-    "argparse": {"__main__"},
+    "argparse": {"__main__", "commands"},
 }
 OUTSIDE = {"os", "io", "socket", "subprocess", "shutil", "tempfile", "pathlib", "urllib", "http", "asyncio", "logging"}
 """Modules that reach the world: no room of the simulation has them, but for the one that reads its own table."""
