@@ -1,0 +1,30 @@
+"""Logs of real groups: each line that matters, the members behind it, and what is wrong with them.
+
+What would print such lines is in `leader` and `member`; bytes are taken apart in `wire`.
+"""
+
+from __future__ import annotations
+
+from .diseases import NAMES, Diagnosis, Noted
+from .events import Event
+from .explanation import Explanation, NoLog, explain, read
+from .history import Life
+from .meaning import meaning, printed_by
+from .search import Progress
+from .writing import written
+
+__all__ = [
+    "NAMES",
+    "Diagnosis",
+    "Event",
+    "Explanation",
+    "Life",
+    "NoLog",
+    "Noted",
+    "Progress",
+    "explain",
+    "meaning",
+    "printed_by",
+    "read",
+    "written",
+]

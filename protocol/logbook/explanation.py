@@ -1,0 +1,184 @@
+"""Reading whole logs: one file or several merged by time, told line by line or as one explanation.
+
+What the lines show together is in `diseases`; the words for a terminal are in the command line.
+"""
+
+from __future__ import annotations
+
+import heapq
+import io
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from ..errors import VersionProbingError
+from ..releases import release
+from .diseases import Diagnosis, Noted, diagnoses
+from .events import Event, events
+from .history import History, Life
+from .record import record
+from .search import CHUNK, Progress, hits
+from .shapes import Releases, one
+
+MOST_NOTED = 5_000
+"""How many different lines an explanation keeps; repetitions are counted, and what is beyond is counted too."""
+
+Source = str | os.PathLike[str] | BinaryIO | Iterable[str]
+Tick = Callable[[Progress], None]
+
+
+class NoLog(VersionProbingError, ValueError):
+    """Nothing to read: no source was given."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """What a log says: its lines that matter, its members, and what is wrong with them."""
+
+    noted: tuple[Noted, ...]
+    members: tuple[Life, ...]
+    """Each process of each member, in the order of the members' first lines."""
+    leader: str
+    """Who printed a leader's line last; empty where nobody did."""
+    generation: int | None
+    diagnoses: tuple[Diagnosis, ...]
+    files: tuple[Progress, ...]
+    lines: int
+    matched: int
+    """How many lines matter, repetitions included."""
+    dropped: int
+    """Different lines beyond MOST_NOTED, and members beyond the limit: read, but not told of."""
+    problems: tuple[str, ...]
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """The lines that matter, repetitions told once."""
+        return tuple(one.event for one in self.noted)
+
+    @property
+    def sick(self) -> bool:
+        """Whether something grave is certain or likely."""
+        return any(one.grave and one.certainty != "possible" for one in self.diagnoses)
+
+    @property
+    def summary(self) -> str:
+        """One sentence."""
+        if not self.matched:
+            return f"{self.lines} lines, none of which tells of a rebalance of Kafka Streams or of a known cause."
+        grave = [one for one in self.diagnoses if one.grave]
+        told = grave or list(self.diagnoses)
+        if not told:
+            return f"{self.matched} of {self.lines} lines matter, and nothing is wrong with what they say."
+        more = f" and {len(told) - 1} more" if len(told) > 1 else ""
+        return (
+            f"{self.matched} of {self.lines} lines matter: {told[0].certainty}, {told[0].name}: {told[0].title}{more}."
+        )
+
+
+def read(
+    source: Source, *, release_name: str | None = None, name: str = "", progress: Progress | None = None,
+    tick: Tick | None = None, chunk: int = CHUNK,
+) -> Iterator[Event]:  # fmt: skip
+    """The lines of one log that matter, one by one, in bounded memory.
+
+    >>> [event.kind for event in read(["INFO StreamThread - Version probing detected. Triggering new rebalance."])]
+    ['rejoins to probe']
+    """
+    within = _within(release_name)
+    stream, found, closes = _opened(source, name)
+    seen = progress or Progress(found)
+    seen.name = seen.name or found
+    try:
+        if seen.size is None and isinstance(source, str | os.PathLike):
+            seen.size = os.fstat(stream.fileno()).st_size
+        for hit in hits(stream, seen, tick=tick, chunk=chunk):
+            yield from events(record(hit.text, hit.before), file=found, line=hit.number, within=within)
+    finally:
+        if closes:
+            stream.close()
+
+
+def explain(
+    *sources: Source, release: str | None = None, names: Sequence[str] = (), tick: Tick | None = None
+) -> Explanation:
+    """What the logs say: a path, a binary stream, or lines of text each; several are merged by time.
+
+    `release` is what the members run, where you know it; the log may be of several releases without it.
+
+    >>> told = explain(["B: java.lang.IllegalArgumentException: version must be between 1 and 3; was: 4"])
+    >>> told.diagnoses[0].name
+    'KAFKA-8649'
+
+    Raises: OSError for a file that cannot be opened, UnknownReleaseError, and NoLog where nothing was given.
+    """
+    if not sources:
+        raise NoLog("no log was given")
+    within = _within(release)
+    files = [Progress(names[i] if i < len(names) else "") for i in range(len(sources))]
+    streams = [
+        read(source, release_name=release, name=files[i].name, progress=files[i], tick=tick)
+        for i, source in enumerate(sources)
+    ]
+    history = History(within)
+    noted: dict[tuple[object, ...], Noted] = {}
+    matched = dropped = 0
+    for event in streams[0] if len(streams) == 1 else _merged(streams):
+        matched += 1
+        history.note(event)
+        key = (
+            event.member,
+            event.kind,
+            event.numbers,
+            event.words,
+            event.exception,
+            event.text if not event.numbers else "",
+        )
+        old = noted.get(key)
+        if old is not None:
+            old.times += 1
+            old.last = event.time
+        elif len(noted) < MOST_NOTED:
+            noted[key] = Noted(event, 1, event.time)
+        else:
+            dropped += 1
+    kept = tuple(noted.values())
+    return Explanation(
+        noted=kept,
+        members=tuple(history.all()),
+        leader=history.leader,
+        generation=history.generation,
+        diagnoses=diagnoses(kept, history),
+        files=tuple(files),
+        lines=sum(one.lines for one in files),
+        matched=matched,
+        dropped=dropped + history.forgotten,
+        problems=tuple(problem for one in files for problem in one.problems),
+    )
+
+
+def _within(name: str | None) -> Releases | None:
+    return None if name is None else one(release(name).name)
+
+
+def _merged(streams: Sequence[Iterator[Event]]) -> Iterator[Event]:
+    """Several logs as one, by time; a line without a time stays behind the line before it in its file."""
+
+    def timed(index: int, stream: Iterator[Event]) -> Iterator[tuple[float, int, int, Event]]:
+        latest = float("-inf")
+        for count, event in enumerate(stream):
+            latest = max(latest, event.time) if event.time is not None else latest
+            yield latest, index, count, event
+
+    for *_, event in heapq.merge(*(timed(i, stream) for i, stream in enumerate(streams))):
+        yield event
+
+
+def _opened(source: Source, name: str) -> tuple[BinaryIO, str, bool]:
+    if isinstance(source, str | os.PathLike):
+        path = os.fspath(source)
+        return open(path, "rb"), name or os.path.basename(path), True
+    if hasattr(source, "read"):
+        return source, name or str(getattr(source, "name", "")).strip("<>"), False  # type: ignore[return-value]
+    text = "\n".join(line.rstrip("\n") for line in source)
+    return io.BytesIO(text.encode("utf-8", errors="surrogateescape")), name, True
