@@ -236,10 +236,11 @@ def lab(port, browser, rest):
     must_be_free(port)
     make_environment("book")
     must_be_free(port)
-    chapters = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("notebooks/*.ipynb"))
-    first = chapters[0] if chapters else "."
-    say(f"JupyterLab opens {first} on port {port}; Ctrl-C ends it.")
-    command = [str(PYTHON), "-m", "jupyterlab", first, "--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}"]
+    folder = ROOT / "notebooks"
+    first = next(iter(sorted(path.name for path in folder.glob("*.ipynb"))), "")
+    say(f"JupyterLab opens {first or folder.name} on port {port}; Ctrl-C ends it.")
+    command = [str(PYTHON), "-m", "jupyterlab", "--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}"]
+    command += [f"--ServerApp.root_dir={folder}", f"--LabApp.default_url=/lab/tree/{first}"]
     command += ["--ServerApp.port_retries=0", "--ServerApp.answer_yes=True"]
     command += [] if browser else ["--no-browser"]
     command += ["--allow-root"] if os.geteuid() == 0 else []

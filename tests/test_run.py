@@ -167,7 +167,7 @@ def test_the_second_start_makes_nothing_and_takes_no_time(
     assert time.perf_counter() - began < 1
     assert commands == []
     (command,) = started
-    assert "notebooks/01-first.ipynb" in command and "--ServerApp.port=8899" in command
+    assert "--LabApp.default_url=/lab/tree/01-first.ipynb" in command and "--ServerApp.port=8899" in command
     assert "--no-browser" in command and command[-1] == "--debug"
 
 
