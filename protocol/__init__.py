@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         UnknownReleaseError,
         VersionProbingError,
     )
+    from .logbook import Diagnosis, Event, Explanation, explain
     from .releases import Binary, Release, release, releases, teaching
     from .scenario import Ending, Scenario, endings, simulate
     from .strategies import STRATEGIES, Strategy
@@ -32,6 +33,7 @@ _ROOMS = {
         "UnknownReleaseError",
         "VersionProbingError",
     ),
+    "logbook": ("Diagnosis", "Event", "Explanation", "explain"),
     "releases": ("Binary", "Release", "release", "releases", "teaching"),
     "scenario": ("Ending", "Scenario", "endings", "simulate"),
     "strategies": ("STRATEGIES", "Strategy"),
@@ -46,8 +48,11 @@ __all__ = [
     "Binary",
     "DecodeError",
     "Decoded",
+    "Diagnosis",
     "EncodeError",
     "Ending",
+    "Event",
+    "Explanation",
     "Field",
     "ImpossibleScenarioError",
     "Modes",
@@ -62,6 +67,7 @@ __all__ = [
     "VersionProbingError",
     "decode",
     "endings",
+    "explain",
     "explore",
     "release",
     "releases",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
+from ..logbook import written
 from ..scenario import CLOSINGS, SUCCESSIONS, TIMINGS, Ending, Scenario, endings, simulate
 from ..trace import Death, MemberView, Sent, Step, Trace
 from .answer import Unusable, print_json
@@ -115,9 +116,8 @@ def run(options: argparse.Namespace) -> int:
     if options.format == "json":
         print_json(_trace_json(trace, others, complete))
     elif options.log:
-        for step in trace:
-            for line in step.log:
-                print(f"[{step.at:9.3f}] {line.member}: {line}")
+        for line in written(trace):
+            print(line)
     else:
         _print_trace(trace)
         _print_endings(others, complete)
