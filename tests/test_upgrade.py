@@ -13,6 +13,7 @@ from itertools import permutations, product
 import pytest
 
 from protocol.errors import ImpossibleScenarioError, UnknownReleaseError
+from protocol.explorer import discover
 from protocol.machine import ACTIONS
 from protocol.scenario import Scenario, endings, simulate
 from protocol.strategies import LEADER_RULES, MEMBER_RULES, LeaderRule, MemberRule, Reaction, Verdict
@@ -36,6 +37,8 @@ from protocol.upgrade import (
     upgrade,
     why,
 )
+from protocol.upgrade.named import Named
+from protocol.upgrade.plain import Plain
 from protocol.upgrade.sweep import LEADERS, MEMBERS
 from protocol.upgrade.telling import told
 
@@ -546,6 +549,35 @@ def test_each_witness_ends_as_it_says_when_the_simulator_plays_it() -> None:
                 assert ending.rebalances[0] <= trace.rebalances <= ending.rebalances[1]
 
 
+@pytest.mark.parametrize("succession", ["oldest", "newest", "broker"])
+@pytest.mark.parametrize("relead", ["never", "by jar"])
+def test_a_run_by_places_in_an_order_is_a_run_by_name_that_keeps_its_elections(succession: str, relead: str) -> None:
+    exploration = explored(upgrade("2.0.0", "2.3.1", modes=Modes(succession=succession, relead=relead)))
+    (example,) = examples(exploration, "can end upgraded")
+    assert example.model.upgraded(example.path.states[-1]) and len(example.bounced) == 3
+    if succession == "oldest" and relead == "never":
+        joined = list(example.members)
+        leader, elected = example.leader, list(example.elected)
+        for member, _ in example.bounced:
+            joined.remove(member)
+            joined.append(member)
+            if member == leader:
+                leader = elected.pop(0)
+                assert leader == joined[0]
+
+
+def test_the_tables_of_the_plain_modes_walk_as_the_general_way_does() -> None:
+    for old, new in product(RULES, RULES):
+        for modes in (Modes(), Modes(interleaved=True)):
+            one = pair(old, new, 4, modes)
+            quick, slow = Plain(one), Named(one)
+            assert [str(action) for action, _ in quick.initial()] == [str(action) for action, _ in slow.initial()]
+            for state in discover(slow).states:
+                assert {(str(a), a.weight, s) for a, s in quick.moves(state)} == {
+                    (str(a), a.weight, s) for a, s in slow.moves(state)
+                }
+
+
 # Planted bugs.
 
 
@@ -705,6 +737,10 @@ def test_ctrl_c_keeps_the_cells_that_are_done() -> None:
 
 def test_the_matrix_of_strategies_says_who_may_follow_whom() -> None:
     found = strategies_matrix(modes={"settled": MODES["settled"]})
+    assert json.loads(json.dumps(found.to_json()))["complete"]
+    for cell in found:
+        witness = cell.witness()
+        assert (witness is None) == cell.verdict.ok
     safe = {cell.key[:2] for cell in found if cell.verdict.ok}
     shipped = "smallest supported"
     names = {cell.key[0] for cell in found}

@@ -34,6 +34,7 @@ from .counted import Counted
 from .jars import Upgrade
 from .named import BACK, PENDING, Named
 from .ordered import Ordered
+from .plain import Plain
 
 REPRESENTATIONS = ("named", "ordered", "counted", "presence", "every size")
 """Every member named; members in an order; class counts; counts and presence; none, one and more for all sizes."""
@@ -402,7 +403,7 @@ def explored(
         )
     model: Model
     if representation == "named":
-        model = Named(upgrade)
+        model = Plain(upgrade) if Plain.fits(upgrade) else Named(upgrade)
     elif representation == "ordered":
         model = Ordered(upgrade)
     else:

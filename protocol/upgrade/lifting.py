@@ -18,6 +18,7 @@ from ..trace import Trace
 from .exploration import Exploration, explored
 from .jars import Jar
 from .named import NOBODY, Named
+from .ordered import Ordered, with_names
 from .telling import told
 
 
@@ -180,12 +181,13 @@ def lifted(exploration: Exploration, path: Path[Any]) -> Example:
     For a path through every size at once, the smallest group that has such a run; then it may be another path.
     """
     model = exploration.model
-    if isinstance(model, Named) and not model.modes.by_place:
+    if isinstance(model, Ordered):
+        return Example(*with_names(model, path))
+    if isinstance(model, Named):
         return Example(model, path)
     upgrade = exploration.upgrade
     assert upgrade.members is not None, "a path through every size is found again by `examples`"
-    modes = replace(upgrade.modes, succession="any") if upgrade.modes.by_place else upgrade.modes
-    named = Named(replace(upgrade, modes=modes))
+    named = Named(upgrade)
     wanted = [_lumped(model, state) for state in path.states]
     if path.loop is not None:
         wanted.append(wanted[path.loop])

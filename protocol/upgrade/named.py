@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ..errors import ImpossibleScenarioError
 from ..explorer import Action
 from .classes import DOWN, STOPPED, Classes
-from .jars import Modes, Upgrade
+from .jars import Upgrade
 
 PENDING, BACK, TWICE, CRASH = 1, 2, 4, 8
 """Bits of the last byte: a rebalance is due, the operator turned round, a task had two owners, crashes so far."""
@@ -37,10 +37,6 @@ def member_names(count: int) -> tuple[str, ...]:
     """
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
     return tuple(letters[i] if i < 26 else letters[i // 26 - 1] + letters[i % 26] for i in range(count))
-
-
-_REBALANCE = Action("rebalance", by="group", cost=1)
-_UNKNOWN = (b"", -1)
 
 
 class _Turn(NamedTuple):
@@ -70,12 +66,6 @@ class Named:
         self._actions: dict[tuple[object, ...], Action] = {}
         self._upgraded = self.classes.fresh[-1]
         self._order = self._places_of(self.modes.order)
-        # the plain modes, with two jars, are walked by tables: they are what takes millions of states
-        plain = Modes(interleaved=self.modes.interleaved, relead=self.modes.relead)
-        self._quick = self.modes == plain and self.modes.relead == "never" and self.last == 1 and type(self) is Named
-        self._quick_turns: dict[tuple[frozenset[int], int], tuple[bytes, int] | None] = {}
-        self._quick_bounces: dict[tuple[int, int, int], Action] = {}
-        self._to_do = [self.classes.jar[i] == 0 for i in range(len(self.classes.all))]
 
     def _places_of(self, order: str | tuple[str, ...]) -> tuple[int, ...] | None:
         if isinstance(order, str):
@@ -94,10 +84,6 @@ class Named:
 
     def moves(self, state: State) -> list[Move]:
         """Rebalances while one is due; bounces when the operator may; and what the modes add."""
-        if self._quick:
-            quick = self._quick_moves(state)
-            if quick is not None:
-                return quick
         modes = self.modes
         members, leader, control = state[:-2], state[-2] - _FIRST, state[-1]
         out: list[Move] = []
@@ -110,58 +96,6 @@ class Named:
         if modes.crashes and control // CRASH < modes.crashes:
             self._crash(members, leader, control, out)
         return out
-
-    def _quick_moves(self, state: State) -> list[Move] | None:
-        """The same moves as by the general way, or None where it must decide."""
-        members, leader, pending = state[:-2], state[-2] - _FIRST, state[-1]
-        if leader >= len(members):
-            return None
-        out: list[Move] = []
-        if pending:
-            key = (frozenset(members), members[leader])
-            turn = self._quick_turns.get(key, _UNKNOWN)
-            if turn is _UNKNOWN:
-                turn = self._quick_turns[key] = self._quick_turn(*key)
-            if turn is None:
-                return None
-            table, again = turn
-            out.append((_REBALANCE, members.translate(table) + bytes((_FIRST + leader, again))))
-            if not self.modes.interleaved:
-                return out
-        bounces, to_do = self._quick_bounces, self._to_do
-        fresh = bytes((self._upgraded,))
-        tail = bytes((_FIRST + leader, PENDING))
-        for i, one in enumerate(members):
-            if not to_do[one]:
-                continue
-            after = members[:i] + fresh + members[i + 1 :]
-            if i != leader:
-                out.append((bounces.get((i, 0, -1)) or self._quick_bounce(i, 0, -1), after + tail))
-                continue
-            alive = self.classes.alive
-            candidates = [k for k, another in enumerate(after) if alive[another]]
-            n = len(candidates)
-            for k in candidates:
-                action = bounces.get((i, n, k)) or self._quick_bounce(i, n, k)
-                out.append((action, after + bytes((_FIRST + k, PENDING))))
-        return out
-
-    def _quick_bounce(self, i: int, candidates: int, successor: int) -> Action:
-        if successor < 0:
-            action = self._action("bounce", i, by="operator", fair=True)
-        else:
-            action = self._action("bounce", i, by="operator", share=Fraction(1, candidates), then=successor, fair=True)
-        self._quick_bounces[i, candidates, successor] = action
-        return action
-
-    def _quick_turn(self, classes: frozenset[int], leader: int) -> tuple[bytes, int] | None:
-        """(table, whether another rebalance follows), unless somebody dies of it who leads, or cannot encode."""
-        if not classes.isdisjoint(self.classes.poisoned):
-            return None
-        turn = self._turn(bytes(classes), bytes(classes).index(leader))
-        if turn.refused or not self.classes.alive[turn.table[leader]]:
-            return None
-        return turn.table, PENDING if turn.again else 0
 
     def describe(self, state: State) -> Mapping[str, object]:
         """Who runs what, speaks what, and leads."""

@@ -5,8 +5,12 @@ A member that starts gets a new id, and with it a new place; its name is lost. T
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
+from itertools import combinations
 
+from ..explorer import Action, Path
 from .named import _FIRST, BACK, NOBODY, PENDING, Move, Named
 
 
@@ -128,3 +132,69 @@ class Ordered(Named):
                 out.append(
                     (action, (self._trimmed(word, then) if who else word + bytes((NOBODY,))) + bytes((control,)))
                 )
+
+
+def with_names(model: Ordered, path: Path[bytes]) -> tuple[Named, Path[bytes]]:
+    """The same run by name: who is at which place is followed along the path, so that each election is kept."""
+    named = Named(replace(model.upgrade, modes=replace(model.modes, succession="any")))
+    words = [bytes(one for one in state[:-2] if one != model.classes.gone) for state in path.states]
+    leads = [_leader_among(model, state) for state in path.states]
+    if path.loop is not None:
+        words.append(words[path.loop])
+        leads.append(leads[path.loop])
+    places = list(range(model.n))
+    states = [_by_name(words[0], places, leads[0], path.states[0][-1])]
+    actions = [next(action for action, state in named.initial() if state == states[0])]
+    for i, word in enumerate(words[1:], 1):
+        before = path.states[i - 1]
+        control = path.states[i if i < len(path.states) else path.loop or 0][-1]
+        for moved in _followers(model, before, path.actions[i], places, word):
+            goal = _by_name(word, moved, leads[i], control)
+            found = next((one for one in named.moves(states[-1]) if one[1] == goal), None)
+            if found is not None:
+                places = moved
+                actions.append(found[0])
+                states.append(goal)
+                break
+        else:
+            raise AssertionError("every step by place is a step by name")
+    if path.loop is None:
+        return named, Path(tuple(states), tuple(actions))
+    return named, Path(tuple(states[:-1]), tuple(actions), loop=path.loop)
+
+
+def _leader_among(model: Ordered, state: bytes) -> int:
+    """The leader's place among those who are not gone; -1 for nobody."""
+    if state[-2] == NOBODY:
+        return -1
+    place = state[-2] - _FIRST
+    return place - state.count(model.classes.gone, 0, place) if model.classes.gone >= 0 else place
+
+
+def _by_name(word: bytes, places: list[int], leader: int, control: int) -> bytes:
+    """A state by name: the member at place k of the word is `places[k]`."""
+    members = bytearray(len(word))
+    for one, name in zip(word, places, strict=True):
+        members[name] = one
+    return bytes(members) + bytes((_FIRST + places[leader] if leader >= 0 else NOBODY, control))
+
+
+def _followers(model: Ordered, before: bytes, action: Action, places: list[int], word: bytes) -> Iterator[list[int]]:
+    """The orders that names may have after a step: those who got a new id moved, the others kept their order."""
+    gone = model.classes.gone
+    told = dict(action.parameters)
+    if "member" in told and action.name in ("bounce", "start", "restart"):
+        place = int(str(told["member"]).rstrip(".")) - 1
+        place -= before.count(gone, 0, place) if gone >= 0 else 0
+        rest = places[:place] + places[place + 1 :]
+        yield from ([*rest[:k], places[place], *rest[k:]] for k in range(len(rest), -1, -1))
+        return
+    yield list(places)
+    for count in range(1, len(places) + 1):
+        for leavers in combinations(places, count):
+            rest = [name for name in places if name not in leavers]
+            for spots in combinations(range(len(places)), count):
+                merged, stay, go = [], iter(rest), iter(leavers)
+                for k in range(len(places)):
+                    merged.append(next(go) if k in spots else next(stay))
+                yield merged

@@ -14,6 +14,7 @@ from ..releases import releases
 from ..strategies import STRATEGIES
 from .exploration import Verdict, explored
 from .jars import MODES, Jar, Modes, Upgrade, distinct, jar
+from .lifting import Example, examples
 
 LEADERS = (
     "leader's version",
@@ -47,8 +48,35 @@ class Cell:
     key: tuple[str, ...]
     """For the matrix (leader rule of the new jar, member rule of the old, member rule of the new, mode); for the
     pairs (old release, new release)."""
-    members: int | None
+    upgrade: Upgrade
     verdict: Verdict
+
+    @property
+    def members(self) -> int | None:
+        """How many members; None: every number from 2 up."""
+        return self.upgrade.members
+
+    def witness(self) -> Example | None:
+        """The shortest run that goes wrong, of named members; None where none does."""
+        claims = {"deaths": "no member dies", "loop": "no loop", "escapable loop": "no loop"}
+        claim = claims.get(self.verdict.kind, "ends upgraded")
+        found = () if self.verdict.ok else examples(explored(self.upgrade), claim)
+        return found[0] if found else None
+
+    def to_json(self) -> dict[str, object]:
+        """Plain data."""
+        verdict = self.verdict
+        return {
+            "key": list(self.key),
+            "members": self.members,
+            "verdict": verdict.kind,
+            "most_dead": verdict.most_dead,
+            "silent": verdict.silent,
+            "loops": list(verdict.loops),
+            "ends_upgraded": verdict.ends_upgraded,
+            "rebalances": None if verdict.rebalances is None else list(verdict.rebalances),
+            "states": verdict.states,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +93,15 @@ class Sweep:
 
     def __len__(self) -> int:
         return len(self.cells)
+
+    def to_json(self) -> dict[str, object]:
+        """Plain data with documented keys; `schema` 1."""
+        return {
+            "schema": 1,
+            "asked": self.asked,
+            "complete": not self.stopped,
+            "cells": [cell.to_json() for cell in self.cells],
+        }
 
     def cell(self, *key: str, members: int | None = None) -> Cell:
         """The cell of that key, and of that size if there are several; KeyError for a stranger."""
@@ -95,7 +132,7 @@ def sweep(tasks: Sequence[Task], *, executor: Executor | None = None, progress: 
                 progress(len(found), len(tasks))
     except KeyboardInterrupt:
         stopped = "interrupted"
-    cells = tuple(Cell(key, upgrade.members, found[i]) for i, (key, upgrade) in enumerate(tasks) if i in found)
+    cells = tuple(Cell(key, upgrade, found[i]) for i, (key, upgrade) in enumerate(tasks) if i in found)
     return Sweep(cells, len(tasks), stopped)
 
 
