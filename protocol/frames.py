@@ -1,15 +1,17 @@
 """A trace as the plain data that a page can play: where it starts, and for each step what changes.
 
-How a page plays it is in `player.js`; the layouts that it plays on are in `diagrams`.
+How a page plays it is in `player`; the layouts that it plays on are in `diagrams`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from .errors import DecodeError
 from .trace import GroupView, MemberView, Sent, Step, Trace, View
+from .wire import Decoded, decode
 
 SCHEMA = 1
 
@@ -49,7 +51,7 @@ def frames(trace: Trace) -> dict[str, object]:
         "first": _view(trace.first),
         "frames": played,
         "messages": [json.loads(message) for message in tables.messages],
-        "payloads": list(tables.payloads),
+        **_unpacked(tables.payloads),
         "reasons": list(tables.reasons),
         "sources": [[source, source_url(source)] for source in tables.sources],
     }
@@ -213,3 +215,36 @@ def _message(sent: Sent, tables: _Tables) -> dict[str, object]:
     if sent.data:
         message["data"] = _place(tables.payloads, sent.data.hex())
     return message
+
+
+def _unpacked(payloads: Iterable[str]) -> dict[str, object]:
+    """Each payload with the place of its shape; a shape is a list of [field, type, bytes], and many share one."""
+    shapes: dict[str, int] = {}
+    placed = [[payload, _place(shapes, json.dumps(_shape(bytes.fromhex(payload))))] for payload in payloads]
+    return {"payloads": placed, "shapes": [json.loads(shape) for shape in shapes]}
+
+
+def _shape(data: bytes) -> list[tuple[str, str, int]]:
+    try:
+        return list(_fields(decode(data)))
+    except DecodeError:
+        return [("bytes", "", len(data))]
+
+
+def _fields(decoded: Decoded) -> Iterator[tuple[str, str, int]]:
+    for field in decoded.fields:
+        if decoded.inner is not None and field.name == "user_data":
+            yield field.name, "open", field.length - len(decoded.inner.data)
+            yield from _fields(decoded.inner)
+        elif field.length:
+            yield field.name, _type(field.value, field.length), field.length
+
+
+def _type(value: object, length: int) -> str:
+    """How the page reads a field: `int`, `text` with the size of the length before it, `null`, else nothing."""
+    if isinstance(value, bool) or value is None:
+        return "null" if value is None else ""
+    if isinstance(value, int):
+        return "int"
+    prefix = length - len(value.encode()) if isinstance(value, str) else 0
+    return f"text{prefix}" if prefix in (2, 4) else ""

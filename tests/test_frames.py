@@ -62,8 +62,16 @@ def test_every_message_finds_its_bytes_again(trace: Trace) -> None:
         for sent, place in zip(step.messages, frame.get("messages", []), strict=True):
             shown = data["messages"][place]
             assert (shown["from"], shown["to"], shown.get("version")) == (sent.sender, sent.receiver, sent.version)
-            assert bytes.fromhex(data["payloads"][shown["data"]] if "data" in shown else "") == sent.data
-    assert len(set(data["payloads"])) == len(data["payloads"])
+            assert bytes.fromhex(data["payloads"][shown["data"]][0] if "data" in shown else "") == sent.data
+    assert len({payload for payload, _ in data["payloads"]}) == len(data["payloads"])
+
+
+@pytest.mark.parametrize("trace", RUNS[2:])
+def test_the_fields_of_a_payload_fill_it(trace: Trace) -> None:
+    data: Any = frames(trace)
+    for payload, shape in data["payloads"]:
+        assert sum(length for _, _, length in data["shapes"][shape]) * 2 == len(payload)
+        assert [name for name, _, _ in data["shapes"][shape]].count("version") == 2, "the envelope's and the payload's"
 
 
 def test_frames_of_a_run_are_the_same_every_time() -> None:

@@ -1,260 +1,172 @@
-"""The pickers around the player: pick a scenario, and its run is on the screen.
+"""The bench: pickers above the player, and whatever is picked is on the screen at once.
 
-What the picks mean is in `scenario`, how a run is played in `player`.
+What the picks mean is in `scenario`, how a run is played in `player`, how the pickers look in `header.js`.
 """
 
 from __future__ import annotations
 
+import functools
+import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from html import escape
+from dataclasses import replace
+from typing import Any
 
-import ipywidgets as w
+from ..errors import ImpossibleScenarioError, VersionProbingError
+from ..frames import frames
+from ..player import PARTS, Player, joined, playable
+from ..scenario import Scenario, simulate
+from ..trace import Trace
+from .link import link, read_link, token
+from .picks import MOST_TOKENS, changed, choices, form, scenario
+from .presets import PRESETS, Preset
 
-from .errors import ImpossibleScenarioError, VersionProbingError
-from .player import Player
-from .releases import Binary, release, releases, teaching
-from .scenario import CLOSINGS, Scenario, member_names, simulate
-from .strategies import STRATEGIES
-from .trace import Trace
+__all__ = ["PRESETS", "Bench", "Preset", "link", "read_link"]
 
-LEAST, MOST = 2, 12
-"""Members that the bench shows: a diagram of more is no longer looked at."""
-
-MOST_TOKENS = 24
-"""Threads in all that the diagrams have room for."""
-
-OLD_JAR, NEW_JAR = 10, 11
-"""The versions of the two teaching jars."""
+ENTRY = "export { begin, difference, mount, show, start, unfold };\nexport default { render };\n"
 
 
-@dataclass(frozen=True, slots=True)
-class Preset:
-    """A question worth asking, and the picks that ask it."""
-
-    title: str
-    scenario: Scenario
+@functools.cache
+def module() -> str:
+    """The bench's JavaScript module: the player's, and the pickers above it."""
+    return joined({"protocol.player": PARTS, __package__: ("header",)}, ENTRY)
 
 
-PRESETS: Mapping[str, Preset] = {
-    "probing": Preset("Old leader: true probing", Scenario(old="2.0.0", new="2.1.0", leader="A", order="C,B,A")),
-    "kafka-8649": Preset(
-        "New leader: KAFKA-8649", Scenario(old="2.0.0", new="2.1.0", leader="A", order="A,B,C", succession="newest")
-    ),
-    "fixed": Preset(
-        "New leader, as fixed", Scenario(old="2.0.0", new="2.3.1", leader="A", order="A,B,C", succession="newest")
-    ),
-}
-"""The buttons above the pickers."""
-
-
-class Bench(w.VBox):  # type: ignore[misc]
+class Bench(Player):
     """The pickers and the player; `scenario` and `trace` are what is on the screen.
 
-    A pick that contradicts another is explained, and changes nothing.
+    Takes a scenario, a link that a bench gave, or nothing; `pinned` is a scenario to compare with. A pick that
+    contradicts another is explained, and changes nothing.
     """
 
-    def __init__(self, scenario: Scenario | None = None) -> None:
+    _esm = module()
+    _begin = "begin();"
+
+    def __init__(
+        self, scenario: Scenario | str | None = None, *, pinned: Scenario | None = None, index: int | None = None
+    ) -> None:
+        if isinstance(scenario, str):
+            linked = read_link(scenario)
+            scenario, pinned = linked.scenario, pinned or linked.pinned
+            index = linked.step if index is None else index
         self.scenario = scenario or PRESETS["probing"].scenario
-        self.trace: Trace = simulate(self.scenario)
-        self.player = Player(self.trace)
-        self._quiet = False
-        self._make()
-        self._show(self.scenario)
-        super().__init__([self._presets, self._main, self._more, self._told, self.player])
-        self.add_class("vp-bench")
+        self.pinned = pinned
+        self.preset = "" if scenario else "probing"
+        self.trace = _run(self.scenario)
+        super().__init__(self._data(self.scenario, self.trace, pinned), index or 0)
+        self._trace = self.trace
+        self.on_msg(self._heard)
 
     def __repr__(self) -> str:
-        return f"Bench({self.scenario.python()})"
+        return f"Bench({self.scenario.python()}{f', pinned={self.pinned.python()}' if self.pinned else ''})"
 
-    # ---------------------------------------------------------------- the pickers
+    # ---------------------------------------------------------------- what is on the screen
 
-    def _make(self) -> None:
-        names = member_names(self.scenario.members)
-        catalogue = [row.name for row in releases()]
-        strategies = list(STRATEGIES)
-        self.members = w.BoundedIntText(value=3, min=LEAST, max=MOST, description="Members")
-        self.leader = w.Dropdown(options=names, description="Leader", tooltip="who leads first")
-        self.order = w.TagsInput(value=names, allowed_tags=names, allow_duplicates=False)
-        self.jars = w.ToggleButtons(options=["Releases", "Strategies"], description="Jars")
-        self.old = w.Dropdown(options=catalogue, value="2.0.0", description="from")
-        self.new = w.Dropdown(options=catalogue, value="2.1.0", description="to")
-        self.old_strategy = w.Dropdown(options=strategies, description=f"v{OLD_JAR} jar")
-        self.new_strategy = w.Dropdown(options=strategies, description=f"v{NEW_JAR} jar")
-        self.succession = w.Dropdown(
-            options=[
-                ("the broker's draw", "broker"),
-                *((f"the {name} member", name) for name in ("oldest", "newest")),
-                ("the highest version", "highest version"),
-            ],
-            description="Next leader",
-        )
-        self.closing = w.Dropdown(options=CLOSINGS, description="A closed id")
-        self.restart = w.Dropdown(
-            options=[("before the timeout", "before"), ("after the timeout", "after")], description="It returns"
-        )
-        self.static = w.Checkbox(description="static members", indent=False)
-        self.threads = w.BoundedIntText(value=1, min=1, max=4, description="Threads")
-        self.upgrade_from = w.Dropdown(options=[("not set", "")], description="upgrade.from")
-        self.rollback = w.BoundedIntText(value=0, min=0, max=MOST, description="Turn back after")
-        self.timing = w.Dropdown(
-            options=[("in lockstep", "lockstep"), ("by the timetable", "timetable")], description="Members act"
-        )
-        self.seed = w.BoundedIntText(value=0, min=0, max=9999, description="Seed")
-        self._told = w.HTML()
-        self._presets = w.HBox([self._button(preset) for preset in PRESETS.values()])
-        releases_row = w.HBox([self.old, self.new])
-        strategies_row = w.HBox([self.old_strategy, self.new_strategy])
-        self._stack = w.Stack([releases_row, strategies_row], selected_index=0)
-        order = w.HBox([w.Label("Bounce order (drag)"), self.order])
-        self._main = w.VBox(
-            [w.HBox([self.members, self.leader, self.succession]), order, w.HBox([self.jars, self._stack])]
-        )
-        self._more = w.Accordion(
-            [
-                w.VBox(
-                    [
-                        w.HBox([self.closing, self.restart, self.static]),
-                        w.HBox([self.threads, self.upgrade_from, self.rollback]),
-                        w.HBox([self.timing, self.seed]),
-                    ]
-                )
-            ],
-            titles=("More",),
-        )
-        for picker in self._pickers():
-            picker.observe(self._picked, "value")
+    def show(  # type: ignore[override]
+        self, scenario: Scenario, *, pinned: Scenario | None = None, index: int | None = None
+    ) -> None:
+        """Run a scenario and put it on the screen, with `pinned` beside it.
 
-    def _pickers(self) -> Sequence[w.Widget]:
-        return (
-            self.members,
-            self.leader,
-            self.order,
-            self.jars,
-            self.old,
-            self.new,
-            self.old_strategy,
-            self.new_strategy,
-            self.succession,
-            self.closing,
-            self.restart,
-            self.static,
-            self.threads,
-            self.upgrade_from,
-            self.rollback,
-            self.timing,
-            self.seed,
-        )
+        Raises:
+            VersionProbingError: it cannot be; what is on the screen stays.
+        """
+        trace = _run(scenario)
+        data = self._data(scenario, trace, pinned)
+        self.scenario, self.trace, self.pinned, self._trace = scenario, trace, pinned, trace
+        with self.hold_sync():
+            self.index = index or 0
+            self.data = data
 
-    def _button(self, preset: Preset) -> w.Button:
-        button = w.Button(description=preset.title, layout=w.Layout(width="auto"))
-        button.on_click(lambda _: self.show(preset.scenario))
-        return button
+    def _data(self, shown: Scenario, trace: Trace, pinned: Scenario | None) -> dict[str, Any]:
+        """What the page needs: the run, the pinned run, and what the pickers say and offer."""
+        picked = form(shown)
+        data = playable(trace)
+        if pinned is not None:
+            data["pinned"] = {**frames(_run(pinned)), "bench": _named(pinned)}
+        data["bench"] = {
+            "picked": picked,
+            "offers": choices(picked),
+            "presets": [[name, preset.title] for name, preset in PRESETS.items()],
+            "preset": next(
+                (name for name, one in PRESETS.items() if (one.scenario, one.pinned) == (shown, pinned)), ""
+            ),
+            "link": token(shown),
+            "with": token(pinned) if pinned else "",
+            "plain": scenario(picked) == shown or _simple(shown) == _simple(scenario(picked)),
+        }
+        return data
 
-    # ---------------------------------------------------------------- picking
+    def html(self, title: str = "") -> str:
+        """As the player's, with every leader and order to pick from where the members are three or fewer."""
+        return self._page({**self.data, "runs": self._runs()} if self._few() else self.data, title)
 
-    def _picked(self, change: Mapping[str, object]) -> None:
-        """A picker moved: run what is picked now, or say why that cannot be."""
-        if self._quiet:
-            return
-        if change["owner"] is self.members:
-            self._rename()
-        self._stack.selected_index = self.jars.index
-        self.show(self.picked)
+    def fragment(self, *, runs: bool = False) -> str:
+        """As the player's; with `runs`, every leader and order can be picked without a kernel, too."""
+        return self._piece({**self.data, "runs": self._runs()} if runs and self._few() else self.data)
 
-    @property
-    def picked(self) -> Scenario:
-        """What the pickers say."""
-        if self.jars.value == "Releases":
-            old, new = self.old.value, self.new.value
-        else:
-            old, new = _jar(OLD_JAR, self.old_strategy.value), _jar(NEW_JAR, self.new_strategy.value)
-        return Scenario(
-            old=old,
-            new=new,
-            members=self.members.value,
-            leader=self.leader.value,
-            order=tuple(self.order.value),
-            succession=self.succession.value,
-            closing=self.closing.value,
-            restart=self.restart.value,
-            static=self.static.value,
-            threads=self.threads.value,
-            upgrade_from=self.upgrade_from.value or None,
-            rollback=self.rollback.value or None,
-            timing=self.timing.value,
-            seed=self.seed.value,
-        )
+    def _few(self) -> bool:
+        return len(self.scenario.instances) <= 3
 
-    def show(self, scenario: Scenario) -> None:
-        """Run a scenario and put it on the screen; an impossible one is explained, and changes nothing."""
+    def _runs(self) -> dict[str, Any]:
+        """The runs of this scenario with every leader and order, each by its link."""
+        made: dict[str, Any] = {}
+        names = self.scenario.instances
+        for leader, order in itertools.product(names, itertools.permutations(names)):
+            one = replace(self.scenario, leader=leader, order=order)
+            try:
+                made[token(one)] = {**frames(_run(one)), "bench": _named(one)}
+            except VersionProbingError:
+                continue
+        return made
+
+    # ---------------------------------------------------------------- what the page asks for
+
+    def _heard(self, _: object, asked: Mapping[str, Any], __: Sequence[bytes]) -> None:
+        """A pick, a preset, a pin, a link or an export, asked for on the page."""
         try:
-            if len(scenario.names) > MOST_TOKENS:
-                raise ImpossibleScenarioError(
-                    "threads", f"{len(scenario.names)} members in all", f"{MOST_TOKENS} on the bench"
-                )
-            trace = simulate(scenario)
+            if "export" in asked:
+                name, data = self.export(str(asked["export"]))
+                self.send({"file": name}, [data])
+                return
+            self._ask(asked)
+            told = ""
         except VersionProbingError as error:
-            self._tell(f"This cannot be: {error}. What you see is still the run before.", wrong=True)
-            return
-        self.scenario, self.trace = scenario, trace
-        self.player.show(trace)
-        self._show(scenario)
+            told = f"This cannot be. {error}. What you see is still the run before."
+        self.send({"told": told})
 
-    def _show(self, scenario: Scenario) -> None:
-        """Set the pickers to what is on the screen, without running it again."""
-        self._quiet = True
-        try:
-            self.members.value = len(scenario.instances)
-            self._rename()
-            self.leader.value = scenario.leader or scenario.instances[0]
-            self.order.value = scenario.bounced
-            jars = [scenario.before[0].name, scenario.new if isinstance(scenario.new, str) else scenario.new.name]
-            self.jars.value = "Releases" if isinstance(scenario.new, str) else "Strategies"
-            if self.jars.value == "Releases":
-                self.old.value, self.new.value = jars
-                known = [one.value for one in release(jars[1]).binary.upgrade_from]
-                self.upgrade_from.options = [("not set", ""), *((value, value) for value in known)]
-            self._stack.selected_index = self.jars.index
-            self.upgrade_from.value = scenario.upgrade_from or ""
-            if isinstance(scenario.succession, str):
-                self.succession.value = scenario.succession
-            self.closing.value, self.static.value, self.threads.value = (
-                scenario.closing,
-                scenario.static,
-                scenario.threads,
-            )
-            if isinstance(scenario.restart, str):
-                self.restart.value = scenario.restart
-            self.rollback.value, self.timing.value, self.seed.value = (
-                scenario.rollback or 0,
-                scenario.timing,
-                scenario.seed,
-            )
-        finally:
-            self._quiet = False
-        self._tell(f"{self.trace.rebalances} rebalances. {self.trace.outcome.text}", wrong=not self.trace.outcome.ok)
-
-    def _rename(self) -> None:
-        """The names follow the number of members; the order keeps what it can."""
-        names = member_names(self.members.value)
-        quiet, self._quiet = self._quiet, True
-        kept = [name for name in self.order.value if name in names]
-        self.order.allowed_tags = list(names)
-        self.order.value = [*kept, *(name for name in names if name not in self.order.value)]
-        leader = self.leader.value
-        self.leader.options = names
-        self.leader.value = leader if leader in names else names[0]
-        self._quiet = quiet
-
-    def _tell(self, text: str, *, wrong: bool) -> None:
-        mark = "⚠ " if wrong else ""
-        self._told.value = f"<p role='status' style='margin:4px 2px'>{mark}{escape(text)}</p>"
+    def _ask(self, asked: Mapping[str, Any]) -> None:
+        if "pick" in asked:
+            picked = scenario(changed(form(self.scenario), asked["pick"]))
+            self.show(picked, pinned=self.pinned, index=self.index if self.pinned else 0)
+        elif "preset" in asked and asked["preset"] in PRESETS:
+            preset = PRESETS[asked["preset"]]
+            self.show(preset.scenario, pinned=preset.pinned)
+        elif "pin" in asked:
+            self.show(self.scenario, pinned=self.scenario if asked["pin"] else None, index=self.index)
+        elif "swap" in asked and self.pinned:
+            self.show(self.pinned, pinned=self.scenario, index=self.index)
+        elif "link" in asked:
+            linked = read_link(str(asked["link"]))
+            self.show(linked.scenario, pinned=linked.pinned, index=linked.step)
+        else:
+            raise ImpossibleScenarioError("bench", "the page asked for something that it does not offer")
 
 
-def _jar(version: int, strategy: str) -> Binary:
-    """The teaching jar of that version that follows a strategy."""
-    rules = STRATEGIES[strategy]
-    return teaching(
-        f"v{version} jar", latest=version, leader_rule=rules.leader_rule, member_rule=rules.member_rule
-    )
+def _named(one: Scenario) -> dict[str, object]:
+    """What the page must know of a run that it may put in place of another."""
+    return {"picked": form(one), "link": token(one), "preset": ""}
+
+
+def _simple(one: Scenario) -> dict[str, object]:
+    """The picks, with every order and leader written out."""
+    return {
+        **one.picks(),
+        "order": [*one.bounced],
+        "leader": one.leader or one.instances[0],
+        "members": len(one.instances),
+    }
+
+
+def _run(one: Scenario) -> Trace:
+    if len(one.names) > MOST_TOKENS:
+        raise ImpossibleScenarioError("threads", f"{len(one.names)} members in all", f"{MOST_TOKENS} on the bench")
+    return simulate(one)

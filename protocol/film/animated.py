@@ -1,7 +1,4 @@
-"""A run as an animated SVG: one self-contained file that also plays inside an image, with no script.
-
-What steps, scrubs and explains is the page's player, in `player`; the picture it runs over is laid out in `diagrams`.
-"""
+"""A run as an animated SVG: one self-contained file that also plays inside an image, with no script."""
 
 from __future__ import annotations
 
@@ -11,11 +8,11 @@ from typing import NamedTuple
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape, quoteattr
 
-from .diagrams import edge_id, layout, slots, state_id
-from .frames import sides
-from .machine import MEMBER
-from .scenario import Scenario, simulate
-from .trace import MemberView, Trace, View
+from ..diagrams import edge_id, layout, slots, state_id
+from ..frames import sides
+from ..machine import MEMBER
+from ..scenario import Scenario, simulate
+from ..trace import MemberView, Trace, View
 
 _SVG = "{http://www.w3.org/2000/svg}"
 _HEAD = 76
@@ -264,7 +261,3 @@ def _token(trace: Trace, views: list[View], board: _Board, beat: _Beat, place: i
 def front_page() -> str:
     """The film on the front page: KAFKA-8649, in which the new leader's word kills the old members."""
     return animated(simulate(Scenario(old="2.0.0", new="2.1.0", leader="A", order="A,B,C", succession="newest")))
-
-
-if __name__ == "__main__":  # python -m protocol.film > book/bench.svg
-    print(front_page(), end="")

@@ -1,0 +1,180 @@
+/** The space-time diagram, which is the scrubber, too. */
+
+import { CROWN, html, svg } from "./elements.js";
+import { label, parting } from "./run.js";
+
+/** One lane a member, time to the right; it is the scrubber, too. */
+export function spacetime(run, hooks, pinned) {
+  const { states, frames, names, length } = run;
+  const lanes = ["", ...names];
+  const high = names.length > 8 ? 22 : 30;
+  const top = 24;
+  const height = top + lanes.length * high + 4;
+  const total = Math.max(length, pinned?.length ?? 0);
+  const split = pinned ? parting(run, pinned) : 0;
+  const low = names.length > 8 ? 15 : 20; // the lanes of a pinned run
+  const bar = names.length > 8 ? 11 : 13;
+  const unique = `v${Math.random().toString(36).slice(2, 8)}`; // ids of patterns and markers are per document
+  let column = 26;
+
+  const centre = (lane) => top + lanes.indexOf(lane) * high + high / 2;
+  const x = (index) => index * column;
+  const picture = svg("svg", { class: "spacetime", role: "img", "aria-label": "Space-time diagram: one lane for each member, time runs to the right" });
+  const veil = svg("rect", { class: "veil", y: top - 4, height: height - top + 4 });
+  const cursor = svg("rect", { class: "cursor", y: 1, rx: 5, height: height - 2 });
+  const labels = svg("g", { class: "labels" });
+  const marks = [];
+  const range = html("input", { type: "range", min: 0, max: length - 1, value: 0, class: "range", "aria-label": "Step" });
+  const below = svg("svg", { class: "spacetime", role: "img", "aria-label": "The pinned run on the same axis" });
+  const shadow = svg("rect", { class: "cursor", y: 0, height: 999 });
+  const later = svg("rect", { class: "veil", y: 0, height: 999, width: 99999 });
+  const scroller = html("div", { class: "scroller" }, picture, range, ...(pinned ? [below] : []));
+  const named = (lane, tall) => html("span", { style: `height:${tall}px`, title: lane || "the group, as its coordinator holds it" }, lane || "◆ group");
+  const key = html("div", { class: "lanes", style: `padding-top:${top}px`, "aria-hidden": "true" },
+    ...lanes.map((lane) => named(lane, high)), ...(pinned ? [html("i", {}, "pinned"), ...pinned.names.map((lane) => named(lane, low))] : []));
+
+  /** Runs of equal values along a lane: [from, to, value]. */
+  function* stretches(value, among = states) {
+    for (let from = 0, to; from < among.length; from = to) {
+      const now = value(among[from], from);
+      for (to = from + 1; to < among.length && value(among[to], to) === now;) to += 1;
+      yield [from, to, now];
+    }
+  }
+  const rect = (from, to, y, thick, name) =>
+    svg("rect", { x: x(from) + 1, y: y - thick / 2, width: Math.max(1, x(to) - x(from) - 2), height: thick, rx: 3, class: name });
+  const line = (from, to, y, name) => svg("line", { x1: x(from) + 2, x2: x(to) - 2, y1: y, y2: y, class: name });
+
+  /** A member's life: what it runs and speaks, whether it works, where it is not. */
+  function ribbons(of, name, y, thick) {
+    const drawn = [line(0, of.length, y, "lane")];
+    for (const [from, to] of stretches((state) => JSON.stringify({ ...state.members[name], tasks: 0, failure: 0 }), of.states)) {
+      const member = of.states[from].members[name];
+      if (!of.alive(member)) {
+        const at = x(from) + Math.min(column, x(to) - x(from)) / 2;
+        drawn.push(line(from, to, y, "gone"), svg("path", { d: `M${at - 4} ${y - 4}l8 8m0-8-8 8`, class: `cross ${member.state}` }));
+        continue;
+      }
+      drawn.push(rect(from, to, y, thick, `ribbon ${of.paint(member)} in-${member.state}`));
+      if (member.state !== "STABLE") drawn.push(svg("rect", { ...box(drawn.at(-1)), fill: `url(#${unique}busy)` }));
+      if (of.poisoned(member)) drawn.push(svg("rect", { ...box(drawn.at(-1)), fill: `url(#${unique}poison)` }));
+    }
+    return drawn;
+  }
+
+  function lane(name) {
+    const y = centre(name);
+    const drawn = ribbons(run, name, y, bar);
+    for (const [from, to, id] of stretches((state) => (run.owner[state.group.leader_id] === name ? state.group.leader_id : ""))) {
+      if (!id) continue;
+      const above = y - bar / 2 - 3.5;
+      drawn.push(line(from, to, above, "leads"), svg("path", { d: CROWN, class: "lead", transform: `translate(${x(from) + 9} ${above - 1.5}) scale(.8)` }));
+    }
+    for (const [from, to, id] of stretches((state) => state.group.ghosts.find((ghost) => run.owner[ghost] === name) ?? "")) {
+      if (!id) continue;
+      const title = svg("title");
+      title.textContent = `${id}: its process is gone, the broker still counts on it`;
+      drawn.push(svg("g", {}, title, line(from, to, y + bar / 2 + 3.5, "ghost")));
+    }
+    return drawn;
+  }
+  const box = (rectangle) => Object.fromEntries(["x", "y", "width", "height", "rx"].map((name) => [name, rectangle.getAttribute(name)]));
+
+  function arrows(index) {
+    const group = svg("g", { class: "messages" });
+    const drawn = new Set(); // a leader's SyncGroup holds a payload for each member: one arrow
+    for (const message of frames[index]?.messages ?? []) {
+      if (drawn.has(message.from + message.to + message.kind)) continue;
+      drawn.add(message.from + message.to + message.kind);
+      const up = message.to === "coordinator";
+      const kind = message.probing ? "probe" : "plain";
+      const [from, to] = up ? [centre(message.from) - bar / 2, centre("") + 5] : [centre("") + 4, centre(message.to) - bar / 2 - 1];
+      group.append(svg("line", {
+        x1: x(index) + column * 0.14, y1: from, x2: x(index) + column * 0.86, y2: to,
+        class: `message ${kind}`, "marker-end": `url(#${unique}${kind})`,
+      }));
+    }
+    return group;
+  }
+
+  function draw() {
+    column = Math.max(21, (scroller.clientWidth - 8) / total);
+    const width = x(total) + 8;
+    for (const [one, tall] of [[picture, height], [below, (pinned?.names.length ?? 0) * low + 6]]) {
+      one.setAttribute("viewBox", `0 0 ${width} ${tall}`);
+      one.style.cssText = `width:${width}px;height:${tall}px`;
+    }
+    if (pinned) {
+      const at = { x1: x(split), x2: x(split), y1: 0, y2: height, class: "split" };
+      below.replaceChildren(...pinned.names.flatMap((name, i) => ribbons(pinned, name, (i + 0.5) * low, 11)), svg("line", at), shadow, later);
+      shadow.setAttribute("width", column);
+    }
+    const pattern = (id, turn) =>
+      svg("pattern", { id: unique + id, width: 5, height: 5, patternUnits: "userSpaceOnUse", patternTransform: `rotate(${turn})` },
+        svg("rect", { width: 2, height: 5, class: `hatch ${id}` }));
+    const marker = (id) =>
+      svg("marker", { id: unique + id, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, markerUnits: "userSpaceOnUse", orient: "auto" },
+        svg("path", { d: "M0 .5 8 4 0 7.5z", class: `head ${id}` }));
+    const chapters = run.chapters.flatMap((chapter, i) => {
+      const at = x(chapter.frame);
+      const room = x(run.chapters[i + 1]?.frame ?? length) - at;
+      const text = svg("text", { x: at + 6, y: 13, class: "chapter" });
+      const whole = `Bounce ${chapter.text}`;
+      text.textContent = whole.length * 6.4 < room ? whole : chapter.text.slice(0, Math.max(1, Math.floor(room / 7)));
+      return [svg("line", { x1: at, x2: at, y1: 2, y2: height - 4, class: "chapter" }), text];
+    });
+    const coordinator = [...stretches((state) => state.group.state)].map(([from, to, state]) => rect(from, to, centre(""), 6, `group-${state}`));
+    marks.splice(0, marks.length, ...frames.map((_, i) => arrows(i)));
+    picture.replaceChildren(
+      svg("defs", {}, pattern("busy", 45), pattern("poison", -45), marker("plain"), marker("probe")),
+      cursor, ...chapters, ...coordinator, ...names.flatMap(lane), ...marks,
+      ...(pinned ? [svg("line", { x1: x(split), x2: x(split), y1: 18, y2: height, class: "split" })] : []), veil, labels);
+    cursor.setAttribute("width", column);
+    range.style.cssText = `margin-left:${column / 2 - 8}px;width:${x(length - 1) + 16}px`;
+  }
+
+  function show(index, smooth) {
+    for (const mark of marks) mark.classList.remove("now");
+    marks[index]?.classList.add("now");
+    cursor.setAttribute("x", x(index));
+    shadow.setAttribute("x", x(index));
+    later.setAttribute("x", x(index + 1));
+    veil.setAttribute("x", x(index + 1));
+    veil.setAttribute("width", Math.max(0, x(length - index - 1) + 8));
+    const scrolls = scroller.scrollWidth > scroller.clientWidth + 4;
+    const left = scrolls ? Math.max(0, Math.min(x(index) - scroller.clientWidth / 2, scroller.scrollWidth - scroller.clientWidth)) : 0;
+    const right = x(index + 1) - left + 130 < scroller.clientWidth; // on the side where there is room
+    const said = new Map(); // one text a lane, also when a member says two things
+    for (const message of frames[index]?.messages ?? []) {
+      const who = message.to === "coordinator" ? message.from : message.to;
+      said.set(who, [...(said.get(who) ?? []), message]);
+    }
+    labels.replaceChildren(...[...said].map(([who, messages]) => {
+      const text = svg("text", {
+        x: right ? x(index + 1) + 5 : x(index) - 5, y: centre(who) + 4,
+        "text-anchor": right ? "start" : "end", class: messages.some((message) => message.probing) ? "probe" : "",
+      });
+      text.textContent = [...new Set(messages.map(label))].filter(Boolean).join(", ");
+      return text;
+    }));
+    if (scrolls) scroller.scrollTo({ left, behavior: smooth ? "smooth" : "auto" });
+    range.value = index;
+    range.setAttribute("aria-valuetext", `Step ${index}: ${frames[index]?.title ?? run.opening}`);
+  }
+
+  let dragging = false;
+  const at = (event) => Math.floor((event.clientX - picture.getBoundingClientRect().left) / column);
+  for (const one of [picture, below]) {
+    one.addEventListener("pointerdown", (event) => {
+      dragging = true;
+      one.setPointerCapture(event.pointerId);
+      hooks.scrub(at(event), true);
+      range.focus({ preventScroll: true });
+    });
+    one.addEventListener("pointermove", (event) => dragging && hooks.scrub(at(event), false));
+    for (const end of ["pointerup", "pointercancel"]) one.addEventListener(end, () => { dragging = false; });
+  }
+  range.addEventListener("input", () => hooks.scrub(Number(range.value), true));
+
+  return { element: html("div", { class: "timeline" }, key, scroller), draw, show, scroller };
+}
