@@ -1,134 +1,161 @@
-"""`decode`: what bytes say, field by field, and what a reader of a release makes of them.
+"""`decode`: what pasted bytes say, field by field, and what a reader of a release makes of them.
 
-The reading is done in `protocol.wire`.
+The forms are told apart and the layers read in `protocol.paste`.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TypedDict
 
 from .. import wire
 from ..errors import DecodeError
-from ..messages import AssignmentInfo, SubscriptionInfo
+from ..paste import Layer, Part, Sight, seen_by, taken_apart, unpack
+from ..paste.layers import meaning_of
 from ..releases import Release, release
 from .answer import Unusable, print_json
 
-TEXT = "What bytes say, field by field."
+TEXT = "What bytes say, field by field: hex, hex dumps, escaped strings, base64, numbers, or JSON of a group."
 EXAMPLE = "decode 0000000c0000000c --release 2.3.1"
+
+_KINDS = (wire.SUBSCRIPTION_INFO, wire.ASSIGNMENT_INFO, wire.CONSUMER_SUBSCRIPTION, wire.CONSUMER_ASSIGNMENT)
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
     """What the command takes."""
-    command.add_argument("hex", nargs="?", metavar="HEX|-", help="the bytes in hex, or - for standard input")
-    command.add_argument("--file", metavar="FILE", help="a file of the bytes themselves")
-    command.add_argument("--as", dest="kind", choices=tuple(_READERS), help="which message it is, if you know")
-    command.add_argument("--release", metavar="RELEASE", help="also say what a reader of this release sees")
+    command.add_argument(
+        "bytes", nargs="*", metavar="BYTES|-", help="hex, dump, escaped string, base64, numbers or JSON; - reads them"
+    )
+    command.add_argument("--file", metavar="FILE", help="a file of the bytes themselves, or of any of these forms")
+    command.add_argument("--as", dest="kind", choices=_KINDS, help="which message it is, if you know")
+    command.add_argument(
+        "--protocol", metavar="NAME", help="the assignor's name, if you know; Kafka Streams' is stream"
+    )
+    command.add_argument("--release", metavar="RELEASE", help="also say what a reader of this release sees and does")
+    command.add_argument(
+        "--used", type=int, metavar="N", help="the version that this reader spoke (default: its latest)"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the answer; the exit status."""
-    data = _bytes(options)
+    pasted = unpack(_input(options))
     reader = release(options.release) if options.release else None
-    decoded = wire.decode(data, kind=options.kind)
-    sees = _seen_by(decoded, reader) if reader else None
+    parts = [_named(part, options.protocol) for part in pasted.parts]
+    layers: list[Layer] = []
+    failed: DecodeError | None = None
+    for part in parts:
+        try:
+            layers.append(taken_apart(part, kind=options.kind))
+        except DecodeError as error:
+            failed = failed or error
+    if not layers and failed:
+        raise failed
+    sights = [_sight(layer, reader, options.used) for layer in layers]
     if options.format == "json":
-        print_json({"bytes": len(data), **_layer_json(decoded), **({"reader": sees} if sees else {})})
+        told = {
+            "form": pasted.form,
+            "bytes": sum(len(part.data) for part in parts),
+            **_layer_json(layers[0], sights[0]),
+        }
+        if len(layers) > 1:
+            told["parts"] = [_layer_json(layer, sight) for layer, sight in zip(layers, sights, strict=True)]
+        print_json(told)
     else:
-        _print_layer(decoded, "")
-        if sees:
-            print(f"\na reader of {sees['release']} {sees['sees']}")
-            for line in sees["log"]:
-                print(f"  {line}")
-    if problem := decoded.problem:
+        for layer, sight in zip(layers, sights, strict=True):
+            for line in _lines(layer, sight):
+                print(line)
+    problem = next((layer.problem for layer in layers if layer.problem), None)
+    if problem:
         raise DecodeError(problem.problem, offset=problem.offset, field=problem.name)
+    if failed:
+        raise failed
     return 0
 
 
-def _print_layer(decoded: wire.Decoded, indent: str) -> None:
-    print(f"{indent}{decoded.kind}, {len(decoded.data)} bytes: {decoded.reason}")
-    if decoded.others:
-        print(f"{indent}it could be as well: {', '.join(decoded.others)}")
-    for field in decoded.fields:
-        if field.name == "user_data" and decoded.inner:
-            print(f"{indent}{field.offset:6} {field.length:6}  {field.name}")
-            _print_layer(decoded.inner, indent + "    ")
+def _input(options: argparse.Namespace) -> str | bytes:
+    if options.file is not None:
+        return Path(options.file).read_bytes()
+    if not options.bytes:
+        raise Unusable("say which bytes: BYTES, --file FILE, or - for standard input")
+    if options.bytes == ["-"]:
+        return sys.stdin.buffer.read()
+    return " ".join(options.bytes)
+
+
+def _named(part: Part, protocol: str | None) -> Part:
+    if protocol is None:
+        return part
+    return Part(data=part.data, label=part.label, role=part.role, protocol=protocol)
+
+
+def _sight(layer: Layer, reader: Release | None, used: int | None) -> Sight | None:
+    return None if reader is None else seen_by(layer, reader, used=used)
+
+
+def _lines(layer: Layer, sight: Sight | None, indent: str = "") -> Iterator[str]:
+    label = f"{layer.label}: " if layer.label else ""
+    yield f"{indent}{label}{layer.kind}, {len(layer.data)} bytes: {layer.reason}"
+    if layer.others:
+        yield f"{indent}it could be as well: {', '.join(layer.others)}"
+    inside = {one.start: one for one in layer.inner}
+    for field in layer.fields:
+        at = field.offset + field.length - (len(field.value) if isinstance(field.value, bytes) else 0)
+        one = inside.pop(at, None) if isinstance(field.value, bytes) and field.value else None
+        if one is not None:
+            yield f"{indent}{field.offset:6} {field.length:6}  {field.name}"
+            yield from _lines(one, None, indent + "    ")
         else:
             said = f"cannot be read: {field.problem}" if field.problem else _said(field.value)
-            print(f"{indent}{field.offset:6} {field.length:6}  {field.name} = {said}")
+            means = meaning_of(layer.kind, field)
+            said += f"   ({means})" if means else ""
+            yield f"{indent}{field.offset:6} {field.length:6}  {field.name} = {said}"
+    for note in layer.notes:
+        yield f"{indent}  note: {note}"
+    if sight is not None:
+        yield ""
+        yield f"a reader of {sight.release} {sight.sees}"
+        yield from (f"  {line}" for line in sight.log)
+        if sight.then:
+            yield f"  {sight.then}"
 
 
 def _said(value: object) -> str:
     return value.hex() if isinstance(value, bytes) else "none" if value is None else str(value)
 
 
-def _layer_json(decoded: wire.Decoded) -> dict[str, object]:
+def _layer_json(layer: Layer, sight: Sight | None = None) -> dict[str, object]:
     told: dict[str, object] = {
-        "kind": decoded.kind,
-        "reason": decoded.reason,
-        "others": list(decoded.others),
+        "kind": layer.kind,
+        "reason": layer.reason,
+        "others": list(layer.others),
+        "label": layer.label,
+        "notes": list(layer.notes),
         "fields": [
             {
                 "name": field.name,
                 "offset": field.offset,
                 "length": field.length,
+                "bytes": layer.bytes_of(field).hex(),
                 "value": field.value.hex() if isinstance(field.value, bytes) else field.value,
+                "meaning": meaning_of(layer.kind, field),
                 **({"problem": field.problem} if field.problem else {}),
             }
-            for field in decoded.fields
+            for field in layer.fields
         ],
     }
-    if decoded.inner:
-        told["payload"] = _layer_json(decoded.inner)
+    if layer.kind in _KINDS and layer.inner:
+        told["payload"] = _layer_json(layer.inner[0])
+    elif layer.inner:
+        told["layers"] = [_layer_json(one) for one in layer.inner]
+    if sight is not None:
+        told["reader"] = {
+            "release": sight.release,
+            "sees": sight.sees,
+            "failure": sight.failure,
+            "log": list(sight.log),
+            "then": sight.then,
+        }
     return told
-
-
-def _seen_by(decoded: wire.Decoded, reader: Release) -> _Seen:
-    """What that release's own code makes of the Streams payload, or of the envelope where there is none."""
-    layer = decoded.inner or decoded
-    read = _READERS[layer.kind](layer.data, dialect=reader.binary.dialect)
-    log = [str(line) for line in read.log]
-    if read.failure is not None:
-        return {"release": reader.name, "sees": f"throws {read.failure}", "failure": str(read.failure), "log": log}
-    if isinstance(read.value, SubscriptionInfo) and read.value.head_only:
-        sees = f"sees a future subscription: v{read.value.version}, supports v{read.value.latest_supported_version}"
-    elif isinstance(read.value, SubscriptionInfo | AssignmentInfo):
-        sees = f"reads v{read.value.version} in full"
-    else:
-        sees = "reads the envelope"
-    return {"release": reader.name, "sees": sees, "failure": "", "log": log}
-
-
-class _Seen(TypedDict):
-    release: str
-    sees: str
-    failure: str
-    log: list[str]
-
-
-_READERS: dict[str, Callable[..., wire.Read]] = {
-    wire.SUBSCRIPTION_INFO: wire.read_subscription_info,
-    wire.ASSIGNMENT_INFO: wire.read_assignment_info,
-    wire.CONSUMER_SUBSCRIPTION: wire.read_subscription,
-    wire.CONSUMER_ASSIGNMENT: wire.read_assignment,
-}
-
-
-def _bytes(options: argparse.Namespace) -> bytes:
-    if options.file is not None:
-        return Path(options.file).read_bytes()
-    if options.hex is None:
-        raise Unusable("say which bytes: HEX, --file FILE, or - for standard input")
-    text = sys.stdin.read() if options.hex == "-" else options.hex
-    digits = "".join(text.split()).removeprefix("0x")
-    try:
-        return bytes.fromhex(digits)
-    except ValueError:
-        at = next((i for i, c in enumerate(digits) if c not in "0123456789abcdefABCDEF"), len(digits))
-        what = (
-            f"{digits[at]!r} at digit {at + 1} is no hex digit" if at < len(digits) else "an odd number of hex digits"
-        )
-        raise Unusable(f"{what}; bytes are written with two hex digits each") from None

@@ -1,0 +1,314 @@
+"""In which form bytes were pasted, told apart by itself, and the bytes that were meant.
+
+What the bytes say is in `layers`.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ..errors import VersionProbingError
+from ..wire import identify
+
+_MOST = 64 << 20
+"""Longer input is refused: no group has a message of that size."""
+
+
+class NotBytes(VersionProbingError, ValueError):
+    """A text in which no bytes can be found; the message says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One message of what was pasted."""
+
+    data: bytes
+    label: str = ""
+    """Where it stood, such as `members[0].metadata`; empty for the only part."""
+    role: str = ""
+    """`subscription` or `assignment`, as the paste calls it; empty where it does not."""
+    protocol: str = ""
+    """The assignor's name where the paste has it; Kafka Streams' is `stream`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paste:
+    """What was pasted."""
+
+    form: str
+    """`hex`, `hex dump`, `escaped string`, `base64`, `list of numbers`, `JSON` or `bytes`."""
+    reason: str
+    parts: tuple[Part, ...]
+
+
+def unpack(pasted: str | bytes) -> Paste:
+    """The bytes in a text, or in a file's content.
+
+    >>> unpack("0x0000000c 0000000c").form, unpack("AAAADAAAAAw=").form, unpack(r"\\x00\\x00\\x00\\x0c").form
+    ('hex', 'base64', 'escaped string')
+
+    Raises: NotBytes, with the reason.
+    """
+    if len(pasted) > _MOST:
+        raise NotBytes(f"{len(pasted)} bytes are more than any message of a group has ({_MOST} at most)")
+    if isinstance(pasted, bytes):
+        text = _text(pasted)
+        if text is None:
+            return Paste(form="bytes", reason="it is no text", parts=(Part(data=pasted),))
+    else:
+        text = pasted
+    text = text.strip().lstrip("\ufeff").strip()
+    if not text:
+        raise NotBytes("there is nothing in it")
+    if text[0] in "{[" and (found := _json(text)) is not None:
+        return found
+    for attempt in (_dump, _hex, _numbers, _escaped, _base64):
+        made = attempt(text)
+        if made is not None:
+            return made
+    raise NotBytes(_why_not(text))
+
+
+def _text(data: bytes) -> str | None:
+    """The bytes as text, if that is what they are: printable, without zeros."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    return text if text.strip() and all(char.isprintable() or char in "\r\n\t\f" for char in text) else None
+
+
+def _one(form: str, reason: str, data: bytes) -> Paste:
+    return Paste(form=form, reason=reason, parts=(Part(data=data),))
+
+
+# Hex.
+
+_OFFSET = re.compile(r"^\s*(?:0x)?([0-9a-fA-F]{3,16})(?::\s|:?\s{1,})")
+_ROW = re.compile(r"^((?:[0-9a-fA-F]{2}){1,8}(?: {1,2}(?:[0-9a-fA-F]{2}){1,8})*)(?: {2,}.*| *\|.*)?\s*$")
+
+
+def _dump(text: str) -> Paste | None:
+    """Lines of offset, bytes, and perhaps the characters: xxd, hexdump -C, od -A x -t x1."""
+    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
+    data = bytearray()
+    for place, line in enumerate(lines):
+        offset = _OFFSET.match(line)
+        if offset is None:
+            if re.fullmatch(r"\s*(?:0x)?[0-9a-fA-F]{3,16}:?", line) and place == len(lines) - 1 and place:
+                break  # the last line of hexdump is the length alone
+            return None
+        if line.strip() == "*":
+            return None
+        row = _ROW.match(line[offset.end() :].strip())
+        if row is None:
+            return None
+        digits = "".join(row.group(1).split())
+        at = int(offset.group(1), 16)
+        octal = int(f"{len(data):o}", 16)  # od's own offsets
+        if at not in (len(data), octal):
+            return None
+        data += bytes.fromhex(digits)
+    if len(lines) < 2 and not (lines and re.match(r"^\s*0+:? ", lines[0])):
+        return None
+    return _one("hex dump", "each line begins with the offset of its bytes", bytes(data)) if data else None
+
+
+def _hex(text: str) -> Paste | None:
+    text = re.sub(r"^(?:\[\]\s*(?:byte|uint8)|new byte\s*\[\s*\])\s*(?=\{)", "", text)
+    bare = re.sub(r"0[xX](?=[0-9a-fA-F])", " ", text)
+    digits = re.sub(r"[\s:,;_-]|\\\n", "", bare).strip("\"'`<>[]{}()")
+    if re.fullmatch(r"[0-9a-fA-F]+", digits) is None or (re.search(r"[ ,]\d{3,}", text) and len(digits) % 2):
+        return None
+    if re.fullmatch(r"[\[{(]?\s*-?\d{1,3}(?:\s*,\s*-?\d{1,3})*\s*[\])}]?", text) and "," in text:
+        return None  # a list of decimal numbers
+    if re.fullmatch(r"\[\s*\d{1,3}(?:\s+\d{1,3})+\s*\]", text):
+        return None
+    singles = re.findall(r"0[xX][0-9a-fA-F](?![0-9a-fA-F])", text)
+    if singles:  # 0x0, 0x1, as Go prints a slice
+        pairs = re.findall(r"0[xX]([0-9a-fA-F]{1,2})(?![0-9a-fA-F])", text)
+        return _one("hex", "numbers with 0x before each", bytes(int(pair, 16) for pair in pairs))
+    if len(digits) % 2:
+        raise NotBytes(f"an odd number of hex digits ({len(digits)}); bytes are written with two hex digits each")
+    return _one("hex", "hex digits only", bytes.fromhex(digits))
+
+
+# Numbers, escapes, base64.
+
+
+def _numbers(text: str) -> Paste | None:
+    """`[0 1 0 255]`, `[0, 1, -1]`, `bytes{0, 1}`: one number a byte, signed or not."""
+    body = re.fullmatch(r"(?:\w|\[\]|\s)*[\[{(]([-\d\s,]+)[\]})]|([-\d]+(?:\s*,\s*[-\d]+)+)", text)
+    if body is None:
+        return None
+    said = re.findall(r"-?\d+", body.group(1) or body.group(2))
+    return _one("list of numbers", "one decimal number a byte", _bytes_of([int(number) for number in said]))
+
+
+def _bytes_of(numbers: Sequence[object]) -> bytes:
+    wrong = next((one for one in numbers if not isinstance(one, int) or not -128 <= one <= 255), None)
+    if wrong is not None:
+        raise NotBytes(f"{wrong!r} is no byte (-128 to 255)")
+    return bytes(int(one) % 256 for one in numbers)  # type: ignore[call-overload]
+
+
+_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|([0-7]{1,3})|(.))", re.DOTALL)
+_NAMED = {"n": 10, "t": 9, "r": 13, "b": 8, "f": 12, "a": 7, "v": 11, "\\": 92, '"': 34, "'": 39, "0": 0, "/": 47}
+
+
+def _escaped(text: str) -> Paste | None:
+    if not re.search(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[0-7]{1,3}|[ntrbfav])", text):
+        return None
+    return _one("escaped string", "backslash escapes, as Go, Java or Python print bytes", _unescaped(text))
+
+
+def _unescaped(text: str) -> bytes:
+    quoted = re.fullmatch(r"b?(['\"`])(.*)\1", text, re.DOTALL)
+    body = quoted.group(2) if quoted else text
+    data = bytearray()
+    at = 0
+    for escape in _ESCAPE.finditer(body):
+        data += _plain(body[at : escape.start()])
+        at = escape.end()
+        pair, unit, octal, name = escape.groups()
+        if pair:
+            data.append(int(pair, 16))
+        elif unit:
+            data += _unit(int(unit, 16))
+        elif octal:
+            value = int(octal, 8)
+            if value > 255:
+                raise NotBytes(f"\\{octal} is no byte")
+            data.append(value)
+        elif name in _NAMED:
+            data.append(_NAMED[name])
+        else:
+            raise NotBytes(f"\\{name} is no escape that Go, Java or Python knows")
+    data += _plain(body[at:])
+    return bytes(data)
+
+
+def _unit(value: int) -> bytes:
+    if value == 0xFFFD:
+        raise NotBytes(
+            "it holds \\ufffd: bytes that were no text were lost when it was printed; take the bytes in hex or base64"
+        )
+    if value > 255:
+        return chr(value).encode("utf-8", errors="surrogatepass")
+    return bytes((value,))
+
+
+def _plain(text: str) -> bytes:
+    if "\ufffd" in text:
+        raise NotBytes(
+            "it holds the replacement character U+FFFD: bytes were lost when it was printed; take them in hex or base64"
+        )
+    return text.encode("utf-8", errors="surrogateescape")
+
+
+def _base64(text: str) -> Paste | None:
+    digits = "".join(text.split()).strip("\"'`")
+    if re.fullmatch(r"[A-Za-z0-9+/_-]+={0,2}", digits) is None or len(digits) < 4:
+        return None
+    bare = digits.rstrip("=")
+    if len(bare) % 4 == 1 or (digits != bare and len(digits) % 4):
+        return None
+    padded = bare.replace("-", "+").replace("_", "/") + "=" * (-len(bare) % 4)
+    try:
+        data = base64.b64decode(padded, validate=True)
+    except binascii.Error:
+        return None
+    return _one("base64", "letters of base64 only", data)
+
+
+def _why_not(text: str) -> str:
+    digits = re.sub(r"\s", "", text)
+    if "\ufffd" in text:
+        return "it holds the replacement character U+FFFD: bytes were lost when it was printed; take hex or base64"
+    at = next((i for i, char in enumerate(digits) if char not in "0123456789abcdefABCDEF"), len(digits))
+    shown = digits[at : at + 1]
+    return (
+        f"{shown!r} at digit {at + 1} is no hex digit, and it is no dump, escaped string, base64, list of numbers "
+        "or JSON "
+        "of a group either"
+    )
+
+
+# JSON.
+
+_GROUP_KEYS = re.compile(r"protocol(?!type|_?version)|assignor|partition_?assignor|strategy", re.IGNORECASE)
+_SUBSCRIPTION_KEYS = re.compile(r"(?:member_?)?meta_?data|subscription|protocol_?metadata", re.IGNORECASE)
+_ASSIGNMENT_KEYS = re.compile(r"(?:member_?)?assignment", re.IGNORECASE)
+_EITHER_KEYS = re.compile(r"user_?data|bytes|data|value|payload|raw", re.IGNORECASE)
+
+
+def _json(text: str) -> Paste | None:
+    try:
+        value = json.loads(text)
+    except RecursionError:
+        raise NotBytes("the JSON is nested too deeply") from None
+    except ValueError:
+        return None
+    if isinstance(value, list) and value and all(isinstance(one, int) and not isinstance(one, bool) for one in value):
+        return _one("list of numbers", "one decimal number a byte", _bytes_of(value))
+    parts = tuple(_found(value, "", ""))
+    if not parts:
+        raise NotBytes("the JSON has no bytes of a member: no metadata, subscription, assignment or user data")
+    return Paste(form="JSON", reason="the members of a group description", parts=parts)
+
+
+def _found(value: object, path: str, protocol: str, depth: int = 0) -> Iterator[Part]:
+    if depth > 40:
+        return
+    if isinstance(value, list):
+        for index, one in enumerate(value):
+            yield from _found(one, f"{path}[{index}]", protocol, depth + 1)
+        return
+    if not isinstance(value, Mapping):
+        return
+    named = next((str(one) for key, one in value.items() if _GROUP_KEYS.fullmatch(key) and isinstance(one, str)), "")
+    for key, one in value.items():
+        at = f"{path}.{key}" if path else str(key)
+        role = _role(str(key))
+        data = None if role is None else _value(one)
+        if data:
+            yield Part(data=data, label=at, role=role or "", protocol=named or protocol)
+        else:
+            yield from _found(one, at, named or protocol, depth + 1)
+
+
+def _role(key: str) -> str | None:
+    if _SUBSCRIPTION_KEYS.fullmatch(key):
+        return "subscription"
+    if _ASSIGNMENT_KEYS.fullmatch(key):
+        return "assignment"
+    return "" if _EITHER_KEYS.fullmatch(key) else None
+
+
+def _value(value: object) -> bytes | None:
+    """The bytes of a JSON value: a list of numbers, a Node.js buffer, or a string in any form; None for none."""
+    if isinstance(value, Mapping) and value.get("type") == "Buffer":
+        value = value.get("data")
+    if isinstance(value, list) and value and all(isinstance(one, int) for one in value):
+        return _bytes_of(value)
+    if not isinstance(value, str) or not value:
+        return None
+    if any(ord(char) < 32 for char in value):  # JSON's own escapes were already read
+        return _latin(value)
+    for attempt in (_hex, _escaped, _base64):
+        try:
+            made = attempt(value)
+        except NotBytes:
+            continue
+        if made is not None and (attempt is not _base64 or identify(made.parts[0].data).kind):
+            return made.parts[0].data
+    return None
+
+
+def _latin(value: str) -> bytes:
+    return b"".join(_unit(ord(char)) for char in value)
