@@ -441,7 +441,9 @@ def test_the_brokers_ranks_agree_with_every_order_of_all_ranks_that_are_drawn() 
 
 def test_leader_first_then_leader_again_kills_as_often_as_the_ranks_say() -> None:
     modes = Modes(succession="broker", relead="by jar", order="leader first")
-    found = explored(upgrade("2.0.0", "2.1.0", members=3, modes=modes)).distribution(chance=True)
+    exploration = explored(upgrade("2.0.0", "2.1.0", members=3, modes=modes))
+    assert not exploration.verdict.silent
+    found = exploration.distribution(chance=True)
     assert found == {(4, 2): Fraction(1, 3), (5, 1): Fraction(8, 15), (6, 0): Fraction(2, 15)}
 
 
@@ -634,6 +636,13 @@ def test_explore_of_every_size_counts_nothing_and_says_so() -> None:
     assert "any number of members: safe" in report.text()
 
 
+@pytest.mark.parametrize("members", [20, 150, 1000])
+def test_explore_of_a_large_group_merges_the_numbers_of_dead_and_stays_small(members: int) -> None:
+    report = explore("2.0.0", "2.1.0", members=members)
+    assert [(ending.kind, ending.dead) for ending in report.endings] == [("upgraded", 0), ("deaths", members - 1)]
+    assert len(json.dumps(report.to_json())) < 200_000
+
+
 def test_a_loop_is_an_ending_with_a_count() -> None:
     report = explore(made("mirror", 10), made("pre", 11), members=2)
     loop = next(ending for ending in report.endings if ending.kind == "loop")
@@ -643,7 +652,7 @@ def test_a_loop_is_an_ending_with_a_count() -> None:
 def test_a_limit_of_states_returns_a_partial_answer_that_says_so() -> None:
     report = explore("2.0.0", "2.3.1", members=6, reduction=False, limit=100)
     assert report.verdict.kind == "unknown" and report.verdict.stopped == "limit"
-    assert not report.to_json()["complete"]
+    assert not report.to_json()["complete"] and report.to_json()["rebalances"] is None
     assert any("the rest is not known" in bound for bound in report.verdict.bounds)
     assert explore("2.0.0", "2.1.0", members=6, reduction=False, limit=400).verdict.kind == "deaths"
 

@@ -43,6 +43,8 @@ Model = Named | Counted
 
 _HALF_WAY, _CAUGHT = 1 << 24, 1 << 25
 
+_MOST_COUNTED = 100
+
 _CONFIRMED_WITH = (2, 3, 4, 5)
 """Numbers of members with which a loop that can be left is looked for again."""
 
@@ -64,7 +66,7 @@ class Verdict:
     two_owners: bool
     """Whether some generation gives a task to two threads."""
     rebalances: tuple[int, int | None] | None
-    """The least and the most that a run costs; the most is None where there is a loop, all None where no run ends."""
+    """The least and the most that a run costs; the most is None where there is a loop, all of it where nobody knows."""
     rebalances_without_deaths: tuple[int, int | None] | None
     """The same, over the runs in which nobody dies; None where there is no such run."""
     members: int | None
@@ -184,12 +186,12 @@ class Exploration:
     @cached_property
     def rebalances(self) -> tuple[int, int | None] | None:
         """The least and the most rebalances of a run."""
-        return least_and_most(self.graph)
+        return least_and_most(self.graph) if self.graph.complete else None
 
     @cached_property
     def rebalances_without_deaths(self) -> tuple[int, int | None] | None:
         """The same over the runs in which nobody dies."""
-        if not self.most_dead:
+        if not self.most_dead or not self.graph.complete:
             return self.rebalances
         dead = self.model.dead
         return least_and_most(self.graph, within=lambda state: not dead(state))
@@ -349,7 +351,8 @@ class Exploration:
             told.append("a supervisor restarts the dead on the image that they had")
         if self.graph.stopped:
             told.append(f"search stopped ({self.graph.stopped}) after {len(self.graph)} states: the rest is not known")
-        told.append("a rebalance is one step; tasks, partitions, static members and upgrade.from are left out")
+        told.append("of tasks only this is seen: whether a leader gives one to two threads of an instance")
+        told.append("a rebalance is one step; partitions, static members and upgrade.from are left out")
         return tuple(told)
 
 
@@ -365,7 +368,7 @@ def _kind_of(mark: int) -> tuple[str, int]:
 
 
 def _control(model: Model, state: Any) -> int:
-    control: int = state[model.n + 1] if isinstance(model, Named) else state[1]
+    control: int = state[-1] if isinstance(model, Named) else state[1]
     return control
 
 
@@ -379,7 +382,8 @@ def explored(
 ) -> Exploration:
     """Explore one upgrade, in the smallest representation that its modes allow, or in the one that is asked for.
 
-    `reduction=False` names every member: the cross-check of the other representations.
+    `reduction=False` names every member: the cross-check of the other representations. More than 100 members
+    are counted by presence where that is exact, and then the runs are not counted.
     """
     modes = upgrade.modes
     if representation is None:
@@ -389,6 +393,12 @@ def explored(
             representation = "named"
         else:
             representation = "every size" if upgrade.members is None else "counted"
+            if (
+                upgrade.members is not None
+                and upgrade.members > _MOST_COUNTED
+                and Counted(upgrade, presence=True).lumped
+            ):
+                representation = "presence"
     if representation not in REPRESENTATIONS:
         raise ImpossibleScenarioError("representation", f"{representation!r} is not known", ", ".join(REPRESENTATIONS))
     if representation == "ordered" and not (modes.by_place and isinstance(modes.order, str)):

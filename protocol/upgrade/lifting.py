@@ -17,7 +17,7 @@ from ..scenario import Scenario, simulate
 from ..trace import Trace
 from .exploration import Exploration, explored
 from .jars import Jar
-from .named import NOBODY, Named
+from .named import MOST_NAMED, NOBODY, Named
 from .ordered import Ordered, with_names
 from .telling import told
 
@@ -119,7 +119,8 @@ class Example:
             picks = self._picks()
         except ImpossibleScenarioError as refusal:
             return refusal
-        for kept in range(len(self.elected), -1, -1):
+        names = len(self.elected)
+        for kept in dict.fromkeys((names, *range(names - 1, max(names - 4, 0), -1), 0)):
             scenario = Scenario(**picks, succession=self.elected[:kept] or "broker")
             try:
                 trace = simulate(scenario)
@@ -232,13 +233,15 @@ def _lumped(model: Any, state: Any) -> tuple[int, ...]:
 def examples(exploration: Exploration, name: str = "no member dies", *, most: int = 1) -> tuple[Example, ...]:
     """Concrete runs that break a property, shortest first and all different; `no loop` gives loops as cycles.
 
+    Where members are not counted, by presence, for every size, or beyond 120, they are of the smallest group.
+
     >>> from protocol.upgrade.jars import upgrade
     >>> print(examples(explored(upgrade("2.0.0", "2.1.0")))[0].bounced)
     (('A', '2.1.0'),)
     """
-    if exploration.representation in ("every size", "presence"):
-        sizes = range(2, 9) if exploration.upgrade.members is None else (exploration.upgrade.members,)
-        for members in sizes:
+    too_many = (exploration.upgrade.members or 0) > MOST_NAMED
+    if exploration.representation in ("every size", "presence") or too_many:
+        for members in range(2, min(exploration.upgrade.members or 8, 8) + 1):
             found = examples(explored(exploration.upgrade.sized(members)), name, most=most)
             if found:
                 return found

@@ -18,6 +18,8 @@ from .jars import Upgrade
 PENDING, BACK, TWICE, CRASH = 1, 2, 4, 8
 """Bits of the last byte: a rebalance is due, the operator turned round, a task had two owners, crashes so far."""
 
+MOST_NAMED = 120
+
 NOBODY = 255
 _FIRST = 128
 
@@ -54,8 +56,8 @@ class Named:
     """Members keep their places; what can happen to one can happen to each."""
 
     def __init__(self, upgrade: Upgrade) -> None:
-        if upgrade.members is None or upgrade.members > 120:
-            raise ImpossibleScenarioError("members", f"{upgrade.members} members by name", "1 to 120")
+        if upgrade.members is None or upgrade.members > MOST_NAMED:
+            raise ImpossibleScenarioError("members", f"{upgrade.members} members by name", f"1 to {MOST_NAMED}")
         self.upgrade, self.modes = upgrade, upgrade.modes
         self.n = upgrade.members
         self.names = member_names(self.n)

@@ -16,6 +16,7 @@ from ..releases import Binary
 from .exploration import Exploration, Verdict, explored
 from .jars import Jar, Modes, upgrade
 from .lifting import Example, examples, lifted
+from .named import MOST_NAMED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,8 +27,10 @@ class Ending:
     """`upgraded`, `deaths`, `stops half-way` or `loop`."""
     dead: int
     """The most members that are dead at once on the way."""
+    least_dead: int
+    """The same number, or where there are too many numbers to tell apart, the smallest of them."""
     runs: int | None
-    """How many runs end so; None where they were not counted."""
+    """How many runs end so; None where they were not counted: of every size at once, or more than 200 who may die."""
     chance: Fraction | None
     """How likely that is, for a random bounce order and the broker's draw; None where nobody knows."""
     rebalances: tuple[int, int] | None
@@ -39,6 +42,7 @@ class Ending:
         told: dict[str, object] = {
             "kind": self.kind,
             "dead": self.dead,
+            "least_dead": self.least_dead,
             "count": self.runs,
             "probability": None if self.chance is None else float(self.chance),
             "rebalances": None if self.rebalances is None else dict(zip(("min", "max"), self.rebalances, strict=True)),
@@ -135,7 +139,7 @@ class Report:
             )
         for ending in self.endings:
             lines += ["", _headline(ending)]
-            if ending.witness is not None:
+            if ending.witness is not None and ending.witness.model.n <= _MOST_TOLD:
                 lines += ["  " + line for line in ending.witness.text().splitlines()]
         lines += ["", "bounds:", *(f"  - {bound}" for bound in verdict.bounds)]
         return "\n".join(lines)
@@ -153,6 +157,8 @@ _VERDICTS = {
 
 def _headline(ending: Ending) -> str:
     what = f"{ending.dead} dead" if ending.kind == "deaths" else ending.kind
+    if ending.kind == "deaths" and ending.least_dead < ending.dead:
+        what = f"{ending.least_dead or 1} to {ending.dead} dead"
     told = [] if ending.runs is None else [f"{ending.runs:,} runs"]
     told += [] if ending.chance is None else [f"probability {float(ending.chance):.4f}"]
     if ending.rebalances is not None:
@@ -180,7 +186,7 @@ def _witness(example: Example) -> dict[str, object]:
         {
             "action": action.name,
             "parameters": {key: _plain(value) for key, value in action.parameters},
-            "state": dict(example.model.describe(state)),
+            **({"state": dict(example.model.describe(state))} if example.model.n <= _MOST_TOLD else {}),
             "holds": dict(holds),
         }
         for action, state, holds in zip(
@@ -220,28 +226,13 @@ def explore(
 def report(exploration: Exploration) -> Report:
     """All that `explore` tells of one exploration."""
     settled = exploration.upgrade.modes
+    few = (exploration.upgrade.members or 0) <= _MOST_COUNTED or not exploration.most_dead
     chancy = not (settled.rollback or settled.crashes or settled.supervisor or settled.interleaved or settled.lossy)
-    chancy = chancy and exploration.representation != "every size" and exploration.graph.complete
-    counts = exploration.endings() if exploration.graph.complete else None
+    chancy = chancy and exploration.representation not in ("every size", "presence") and exploration.graph.complete
+    chancy = chancy and few
+    counts = exploration.endings() if exploration.graph.complete and few else None
     shares = exploration.endings(chance=True) if chancy and counts is not None else None
-    endings = []
-    if counts is not None:
-        for key in sorted(counts, key=lambda key: (_RANK[key[0]], key[1])):
-            kind, dead = key
-            costs = counts[key]
-            share = None if shares is None else sum((Fraction(n) for n in shares[key].values()), Fraction(0))
-            endings.append(
-                Ending(
-                    kind=kind,
-                    dead=dead,
-                    runs=int(sum(costs.values())),
-                    chance=share,
-                    rebalances=(min(costs), max(costs)),
-                    witness=_example(exploration, kind, dead),
-                )
-            )
-    else:
-        endings = _uncounted(exploration)
+    endings = _uncounted(exploration) if counts is None else _counted(exploration, counts, shares)
     rows: dict[tuple[int, int], int] = {}
     chances: dict[tuple[int, int], Fraction] = {}
     for (_, dead), costs in (counts or {}).items():
@@ -262,10 +253,44 @@ def report(exploration: Exploration) -> Report:
     )
 
 
+_MOST_ENDINGS, _MOST_TOLD, _MOST_COUNTED = 9, 12, 200
+
 _RANK = {"upgraded": 0, "deaths": 1, "stops half-way": 2, "loop": 3}
 
 
+_Spread = dict[tuple[str, int], dict[int, int | Fraction]]
+
+
+def _counted(exploration: Exploration, counts: _Spread, shares: _Spread | None) -> list[Ending]:
+    """One ending for each number of dead, or where there are many such numbers, one for all of them."""
+    kinds: dict[str, list[int]] = {}
+    for kind, dead in sorted(counts):
+        kinds.setdefault(kind, []).append(dead)
+    endings = []
+    for kind in sorted(kinds, key=lambda kind: _RANK[kind]):
+        numbers = kinds[kind]
+        for group in [numbers] if len(numbers) > _MOST_ENDINGS else [[dead] for dead in numbers]:
+            costs = [cost for dead in group for cost in counts[kind, dead]]
+            share = None
+            if shares is not None:
+                share = sum((Fraction(n) for dead in group for n in shares[kind, dead].values()), Fraction(0))
+            endings.append(
+                Ending(
+                    kind=kind,
+                    dead=group[-1],
+                    least_dead=group[0],
+                    runs=sum(int(n) for dead in group for n in counts[kind, dead].values()),
+                    chance=share,
+                    rebalances=(min(costs), max(costs)),
+                    witness=_example(exploration, kind, group[-1]),
+                )
+            )
+    return endings
+
+
 def _example(exploration: Exploration, kind: str, dead: int) -> Example | None:
+    if (exploration.upgrade.members or 0) > MOST_NAMED:
+        return None
     if kind == "loop":
         found = [loop for loop in exploration.loops if loop.kind == "loop"]
         return lifted(exploration, found[0].path) if found else None
@@ -274,12 +299,14 @@ def _example(exploration: Exploration, kind: str, dead: int) -> Example | None:
 
 
 def _uncounted(exploration: Exploration) -> list[Ending]:
-    """Endings without counts: of a search that stopped, of every size at once, or with loops that luck can leave."""
+    """Endings without counts: of a search that stopped, of too many members, or with loops that luck can leave."""
     named = [("upgraded", "can end upgraded"), ("deaths", "no member dies"), ("loop", "no loop")]
     found = []
     for kind, claim in named:
         shown = examples(exploration, claim)
         if shown:
             dead = exploration.most_dead if kind == "deaths" else 0
-            found.append(Ending(kind=kind, dead=dead, runs=None, chance=None, rebalances=None, witness=shown[0]))
+            found.append(
+                Ending(kind=kind, dead=dead, least_dead=0, runs=None, chance=None, rebalances=None, witness=shown[0])
+            )
     return found
