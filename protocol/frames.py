@@ -5,6 +5,7 @@ How a page plays it is in `player`; the layouts that it plays on are in `diagram
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
@@ -224,11 +225,12 @@ def _unpacked(payloads: Iterable[str]) -> dict[str, object]:
     return {"payloads": placed, "shapes": [json.loads(shape) for shape in shapes]}
 
 
-def _shape(data: bytes) -> list[tuple[str, str, int]]:
+@functools.lru_cache(maxsize=4096)  # the next pick sends mostly what the last one sent
+def _shape(data: bytes) -> tuple[tuple[str, str, int], ...]:
     try:
-        return list(_fields(decode(data)))
+        return tuple(_fields(decode(data)))
     except DecodeError:
-        return [("bytes", "", len(data))]
+        return (("bytes", "", len(data)),)
 
 
 def _fields(decoded: Decoded) -> Iterator[tuple[str, str, int]]:

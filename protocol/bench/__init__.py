@@ -28,7 +28,7 @@ ENTRY = "export { begin, difference, mount, show, start, unfold };\nexport defau
 @functools.cache
 def module() -> str:
     """The bench's JavaScript module: the player's, and the pickers above it."""
-    return joined({"protocol.player": PARTS, __package__: ("header",)}, ENTRY)
+    return joined({"protocol.player": PARTS, __package__: ("compare", "ladder", "header")}, ENTRY)
 
 
 class Bench(Player):

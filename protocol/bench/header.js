@@ -3,7 +3,8 @@
 import { attach, start } from "../player/entry.js";
 import { html } from "../player/elements.js";
 import { mount } from "../player/mount.js";
-import { parting, unfold } from "../player/run.js";
+import { parting, verdict } from "./compare.js";
+import { ladder } from "./ladder.js";
 
 const PICKERS = "@bench.css@";
 const EXPORTS = [["html", "One HTML file"], ["svg", "Animated SVG"], ["gif", "GIF"], ["webp", "WebP"], ["mmd", "Mermaid text"], ["json", "Trace as JSON"]];
@@ -161,7 +162,13 @@ function header(run, data, { ask, save, address, at, told }) {
     ...(plain ? [] : [html("p", { class: "hint" }, "This run was made in Python and has more to it than the pickers show; a pick starts from what they show.")]),
     ...(offline ? [html("p", { class: "hint" }, data.runs ? "Here the leader and the order can be picked; everything else can be in the notebook." : "This page holds this one run; pick others in the notebook.")] : []),
     status);
-  return { element, show: chips.show, status };
+  const climb = ladder(run);
+  const rungs = act("ladder", "Ladder", () => {
+    climb.box.hidden = !climb.box.hidden;
+    rungs.setAttribute("aria-pressed", String(!climb.box.hidden));
+  }, { "aria-pressed": "false", title: "which version each jar can speak, and who speaks it" });
+  element.querySelector(".buttons").prepend(rungs);
+  return { head: element, aside: climb.box, show: (index) => { chips.show(index); climb.show(index); }, status };
 }
 
 /** The player with its pickers; whatever had the focus has it again after a pick. */
@@ -169,24 +176,32 @@ export function show(host, data, opts) {
   if (!data.bench) return mount(host, data, opts);
   const key = host.shadowRoot?.activeElement?.dataset.key;
   const open = host.shadowRoot?.querySelector(".more")?.open;
-  const part = data.pinned && !opts.start ? parting(unfold(data), unfold(data.pinned)) : 0;
+  const laddered = host.shadowRoot?.querySelector('[data-key="ladder"]')?.getAttribute("aria-pressed") === "true";
   let head;
+  let parted = 0;
   const player = mount(host, data, {
-    ...opts, start: opts.start || part, style: PICKERS, swap: opts.ask && (() => opts.ask({ swap: true })),
-    head: (run) => (head = header(run, data, { ask() {}, ...opts, at: () => player.index, address })),
+    ...opts, style: PICKERS,
+    more(run, pinned, choose) {
+      head = header(run, data, { ask() {}, ...opts, at: () => player.index, address });
+      if (!pinned) return head;
+      parted = parting(run, pinned);
+      return { ...head, at: parted, below: verdict(run, pinned, parted, choose, opts.ask && (() => opts.ask({ swap: true }))) };
+    },
   });
+  if (!opts.start) player.go(parted, { animate: false });
   function address(index) {
     const compared = data.bench.with ? `&with=${data.bench.with}` : "";
     return `${location.href.split("#")[0]}#run=${data.bench.link}${compared}&step=${index}`;
   }
-  if (open) head.element.querySelector(".more").open = true;
+  if (laddered) head.head.querySelector('[data-key="ladder"]').click();
+  if (open) head.head.querySelector(".more").open = true;
   if (key) host.shadowRoot.querySelector(`[data-key="${CSS.escape(key)}"]:not(:disabled)`)?.focus({ preventScroll: true });
   player.tell = (text) => head.status.replaceChildren(text);
   return player;
 }
 
-/** What the address asks for, once on a page: the whole of it after `#`, or nothing. */
-const asked = () => (/[#&]run=/.test(location.hash) ? location.hash.slice(0, 4000) : "");
+/** What an address asks for: the part after `#`, if that is a link to a run; else nothing. */
+const asked = (address = location.href) => address.slice(0, 9000).match(/#(.*&)?run=.*/)?.[0] ?? "";
 
 /** In a notebook Python runs what is picked; while it is busy with a cell, that is said. */
 function render({ model, el }) {
@@ -215,17 +230,18 @@ function render({ model, el }) {
       old.destroy();
     } else host.player.tell("");
   };
-  const open = () => asked() && send({ link: location.hash });
+  const open = (link) => link && send({ link });
+  const opened = () => open(asked());
   model.on("msg:custom", heard);
-  addEventListener("hashchange", open);
-  if (asked() && !document.documentElement.dataset.vpRun) {
+  addEventListener("hashchange", opened);
+  if (!document.documentElement.dataset.vpRun) {
     document.documentElement.dataset.vpRun = "opened";
-    open();
+    open(asked() || asked(performance.getEntriesByType("navigation")[0]?.name)); // JupyterLab may have tidied its address
   }
   return () => {
     clearTimeout(waiting);
     model.off("msg:custom", heard);
-    removeEventListener("hashchange", open);
+    removeEventListener("hashchange", opened);
     leave();
   };
 }

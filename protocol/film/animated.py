@@ -238,6 +238,7 @@ def _token(trace: Trace, views: list[View], board: _Board, beat: _Beat, place: i
         f' keyTimes="{";".join(times)}" values="{";".join(f"{x:.0f} {y:.0f}" for x, y in points)}"/>'
     )
     ring, ring_changes = held("stroke", lambda member: _RING[side[member.binary]])
+    weight, weight_changes = held("stroke-width", lambda member: "4" if side[member.binary] == "new" else "2.6")
     fill, fill_changes = held("fill", lambda member: _FILL[says(member)])
     text, text_changes = held("fill", lambda member: _TEXT[says(member)])
     dead, dies = held("visibility", lambda member: "visible" if member.state == "CRASHED" else "hidden")
@@ -245,10 +246,10 @@ def _token(trace: Trace, views: list[View], board: _Board, beat: _Beat, place: i
     crowns = ["visible" if view.group.leader_id == view.members[place].member_id != "" else "hidden" for view in views]
     yield (
         f'<g transform="translate({points[0][0]:.0f} {points[0][1]:.0f})">{travel}'
-        f'<circle r="11" fill="{_CARD}" stroke="{ring}" stroke-width="3">{ring_changes}</circle>'
+        f'<circle r="11" fill="{_CARD}" stroke="{ring}" stroke-width="{weight}">{ring_changes}{weight_changes}</circle>'
         f'<circle r="11" fill="none" stroke="{_BAD}" stroke-width="3" stroke-dasharray="3.4 3.5" visibility="{ill}">'
         f"{sickens}</circle>"
-        f'<circle r="8" fill="{fill}">{fill_changes}</circle>'
+        f'<circle r="7.6" fill="{fill}">{fill_changes}</circle>'
         f'<text y="4" font-size="11" font-weight="750" text-anchor="middle" fill="{text}">{text_changes}'
         f"{escape(name[:2])}</text>"
         f'<g visibility="{dead}">{dies}<path d="M-9-9 9 9M9-9-9 9" stroke="{_CARD}" stroke-width="6"/>'

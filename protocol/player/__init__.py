@@ -32,7 +32,7 @@ from ..trace import Trace
 KINDS = ("html", *FILMS, "json")
 """What a run can be exported to."""
 
-PARTS = ("elements", "run", "diagram", "spacetime", "ladder", "panel", "mount", "entry")
+PARTS = ("elements", "run", "diagram", "spacetime", "panel", "mount", "entry")
 """The files of the player's module, each after those that it imports."""
 
 ENTRY = "export { difference, mount, start, unfold };\nexport default { render: attach };\n"

@@ -8,8 +8,7 @@
 
 import { diagram, put, token, travel } from "./diagram.js";
 import { caption, html, icon, isDark, svg, words } from "./elements.js";
-import { ladder } from "./ladder.js";
-import { contents, counts, facts, legend, sentence, sheet, verdict } from "./panel.js";
+import { contents, counts, facts, legend, sentence, sheet } from "./panel.js";
 import { unfold } from "./run.js";
 import { spacetime } from "./spacetime.js";
 
@@ -25,8 +24,9 @@ const NARROW = 620; // below this the members' diagram runs downwards
  * Show a run in an element.
  *
  * opts: start (a step), speed, theme ("light" or "dark"; else what is painted behind), label,
- * onstep(index), called at each step that the reader takes, and head(run, player), which makes what stands on top.
- * `style` is added to the style sheet; `data.pinned`, another run's data, is compared with this one.
+ * onstep(index), called at each step that the reader takes, and more(run, pinned, choose), which makes what stands
+ * around: { head, aside, below } as elements, show(index), and the step `at` which the pinned run parts from this one.
+ * `style` is added to the style sheet; `data.pinned` is another run's data, drawn below this one's.
  */
 export function mount(host, data, opts = {}) {
   const run = unfold(data);
@@ -61,22 +61,17 @@ export function mount(host, data, opts = {}) {
   const details = facts(run);
   const choose = (i) => { play(false); go(i); };
   const list = contents(run, { choose });
-  const time = spacetime(run, { scrub: (i, animate) => { play(false); go(i, { animate }); } }, pinned);
-  const rungs = ladder(run);
-  const parts = [said, numbers, details, list, rungs];
+  const more = opts.more?.(run, pinned, choose) ?? {};
+  const time = spacetime(run, { scrub: (i, animate) => { play(false); go(i, { animate }); } }, pinned, more.at);
+  const parts = [said, numbers, details, list, ...(more.show ? [more] : [])];
 
   const boardBox = html("div", { class: "diagram board" });
   const coordinatorBox = html("div", { class: "diagram" }, coordinator.picture);
   const known = html("span", { class: "aside" });
-  const rungBox = html("div", { class: "diagram rungs", hidden: true }, caption("Version ladder", html("span", { class: "aside" }, "what each jar can speak, and who speaks it")), rungs.picture);
-  const climb = html("button", { type: "button", class: "plain small", "aria-pressed": "false", onclick: () => {
-    rungBox.hidden = !rungBox.hidden;
-    climb.setAttribute("aria-pressed", String(!rungBox.hidden));
-  } }, "Version ladder");
-  const stage = html("section", { class: "stage", "aria-label": "State diagrams" }, climb,
+  const stage = html("section", { class: "stage", "aria-label": "State diagrams" },
     caption("Members", html("span", { class: "aside" }, "the ring is the jar it runs, the fill is the version it speaks")), boardBox,
     html("div", { class: "row" },
-      html("div", { class: "groupbox" }, caption("◆ Group coordinator", known), coordinatorBox), rungBox));
+      html("div", { class: "groupbox" }, caption("◆ Group coordinator", known), coordinatorBox), ...(more.aside ? [more.aside] : [])));
 
   const button = (name, text, key, action) =>
     html("button", { type: "button", class: "button", "aria-label": text, "aria-keyshortcuts": key, title: `${text} (${key})`, onclick: action }, icon(name));
@@ -96,14 +91,12 @@ export function mount(host, data, opts = {}) {
     pace, where,
     html("button", { type: "button", class: "button", "aria-label": "Keys", "aria-keyshortcuts": "?", title: "Keys (?)", onclick: () => keys.showModal() }, "?"),
     legend(run));
-  const head = opts.head?.(run);
-  if (head) parts.push(head);
   const film = html("section", { class: "film", "aria-hidden": "true" });
-  root.append(...(head ? [head.element] : []),
+  root.append(...(more.head ? [more.head] : []),
     html("header", { class: "top" }, html("p", { class: "name" }, data.meta.title), numbers.element),
     html("div", { class: "side" }, said.element, details.element, list.element),
     stage,
-    html("section", { class: "time", "aria-label": "Time" }, time.element, ...(pinned ? [verdict(run, pinned, { choose, swap: opts.swap })] : []), controls),
+    html("section", { class: "time", "aria-label": "Time" }, time.element, ...(more.below ? [more.below] : []), controls),
     film, keys);
 
   function use(kind) {

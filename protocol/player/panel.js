@@ -1,7 +1,7 @@
 /** What is said about a step: the sentence, the counts, the facts, the list of all steps, the legend, the keys. */
 
 import { caption, html, plural } from "./elements.js";
-import { difference, ending, parting, together } from "./run.js";
+import { difference, together } from "./run.js";
 
 const TAGS = { probing: "version probing", upgrading: "upgrade", poison: "poison", death: "death" };
 const KEYS = [
@@ -216,22 +216,3 @@ export function legend(run) {
     ...[...shown].map(([text, paint]) => html("span", {}, html("i", { class: `dot ${paint}` }), text)),
     ...[...also].map(([kind, text]) => html("span", {}, html("i", { class: `sign ${kind}` }), text)));
 }
-
-/** Two runs, told apart in a line. */
-export function verdict(run, pinned, hooks) {
-  const at = parting(run, pinned);
-  const [here, there] = [run, pinned].map((one) => one.data.meta.picks);
-  const picked = [...new Set([...Object.keys(here), ...Object.keys(there)])]
-    .filter((pick) => JSON.stringify(here[pick]) !== JSON.stringify(there[pick]))
-    .map((pick) => `${pick.replaceAll("_", " ")} ${value(here[pick])} here, ${value(there[pick])} pinned`);
-  const first = at ? [
-    html("button", { type: "button", class: "link", onclick: () => hooks.choose(at) }, `They part at step ${at}`),
-    `: here ${quoted(run, at)}, pinned ${quoted(pinned, at)}. `] : ["Both runs are the same. "];
-  return html("section", { class: "verdict", "aria-label": "Comparison" },
-    html("p", {}, html("b", {}, "Here "), `${ending(run)}. `, html("b", {}, "Pinned "), `${ending(pinned)}. `,
-      hooks.swap ? html("button", { type: "button", class: "link", "data-key": "swap", onclick: hooks.swap }, "Swap them") : null),
-    html("p", {}, ...first, picked.length ? `Picked differently: ${picked.join("; ")}.` : ""));
-}
-
-const quoted = (run, at) => (run.frames[at] ? `“${run.frames[at].title}”` : "it is over");
-const value = (pick) => (pick === undefined ? "as usual" : Array.isArray(pick) ? pick.join(" ") : pick?.name ?? String(pick));

@@ -105,23 +105,3 @@ export function label(message) {
   const tasks = message.tasks ?? [];
   return `${ints}, ${tasks.length > 2 ? plural(tasks.length, "task") : tasks.join(" ") || "no tasks"}`;
 }
-
-/** The first step at which two runs are no longer the same; 0 where they never part. */
-export function parting(run, other) {
-  const told = (one, i) => JSON.stringify([one.frames[i]?.title, one.names.map((name) => {
-    const { state, jar, speaks } = one.states[i]?.members[name] ?? {};
-    return [state, jar, speaks];
-  })]);
-  const last = Math.max(run.length, other.length);
-  for (let i = 1; i < last; i++) if (told(run, i) !== told(other, i)) return i;
-  return 0;
-}
-
-/** How a run ended, in a few words. */
-export function ending(run) {
-  const { members, group } = run.states.at(-1);
-  const died = run.died.at(-1);
-  const speak = new Set(Object.values(members).filter(run.alive).map((member) => member.speaks));
-  return [plural(group.generation - run.states[0].group.generation, "rebalance"), died ? `${died} died` : "nobody died",
-    speak.size ? `${[...speak].sort((a, b) => a - b).map((one) => `v${one}`).join(" and ")} at the end` : "nobody left"].join(", ");
-}

@@ -1,17 +1,16 @@
 /** The space-time diagram, which is the scrubber, too. */
 
 import { CROWN, html, svg } from "./elements.js";
-import { label, parting } from "./run.js";
+import { label } from "./run.js";
 
 /** One lane a member, time to the right; it is the scrubber, too. */
-export function spacetime(run, hooks, pinned) {
+export function spacetime(run, hooks, pinned, split = 0) {
   const { states, frames, names, length } = run;
   const lanes = ["", ...names];
   const high = names.length > 8 ? 22 : 30;
   const top = 24;
   const height = top + lanes.length * high + 4;
   const total = Math.max(length, pinned?.length ?? 0);
-  const split = pinned ? parting(run, pinned) : 0;
   const low = names.length > 8 ? 15 : 20; // the lanes of a pinned run
   const bar = names.length > 8 ? 11 : 13;
   const unique = `v${Math.random().toString(36).slice(2, 8)}`; // ids of patterns and markers are per document
@@ -114,7 +113,7 @@ export function spacetime(run, hooks, pinned) {
         svg("rect", { width: 2, height: 5, class: `hatch ${id}` }));
     const marker = (id) =>
       svg("marker", { id: unique + id, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, markerUnits: "userSpaceOnUse", orient: "auto" },
-        svg("path", { d: "M0 .5 8 4 0 7.5z", class: `head ${id}` }));
+        svg("path", { d: "M0 .5 8 4 0 7.5z", class: `tip ${id}` }));
     const chapters = run.chapters.flatMap((chapter, i) => {
       const at = x(chapter.frame);
       const room = x(run.chapters[i + 1]?.frame ?? length) - at;

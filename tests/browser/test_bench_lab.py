@@ -65,7 +65,7 @@ def test_a_pick_is_on_the_screen_at_once(bench: Any, page: Page, shot: Any) -> N
     took = sorted(page.evaluate(f"() => pick('{leader}')") for leader in "BCDEFA")
     print(f"a pick of 6 members is painted after {took} ms")
     shot(page, "bench-lab")
-    assert took[0] < 250, took
+    assert took[0] < 500, took  # 100 on a machine that has nothing else to do: tests/benchmarks says what it is
 
 
 def test_the_order_is_picked_by_keyboard_and_keeps_the_focus(bench: Any, page: Page) -> None:

@@ -1,9 +1,9 @@
 /** The version ladder: a column for each jar, a rung for each version; members climb, go down, and fall where a jar has no rung. */
 
-import { put, token } from "./diagram.js";
-import { svg } from "./elements.js";
+import { put, token } from "../player/diagram.js";
+import { caption, html, svg } from "../player/elements.js";
 
-const WIDTH = 156;
+const WIDTH = 196;
 const EDGE = 52;
 
 export function ladder(run) {
@@ -28,13 +28,15 @@ export function ladder(run) {
     for (const version of rungs) {
       const beyond = version > jar.latest;
       picture.append(svg("rect", { x: left(jar.name), y: upper(version), width: WIDTH, height: high, rx: 9, class: beyond ? "beyond" : "step" }));
-      if (beyond) picture.append(write("no such rung", left(jar.name) + WIDTH - 8, upper(version) + high - 7, "deadly"));
+      if (beyond) picture.append(write("no rung", left(jar.name) + WIDTH - 8, upper(version) + high - 7, "deadly"));
     }
   }
   const tokens = Object.fromEntries(run.names.map((name) => [name, token(name)]));
   picture.append(...Object.values(tokens));
+  const box = html("div", { class: "diagram rungs", hidden: true },
+    caption("Version ladder", html("span", { class: "aside" }, "what each jar can speak, and who speaks it")), picture);
   return {
-    picture,
+    box,
     show(index) {
       const { members } = run.states[index];
       run.names.forEach((name, slot) => {
