@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         VersionProbingError,
     )
     from .logbook import Diagnosis, Event, Explanation, explain
+    from .planner import Advice, plan
     from .releases import Binary, Release, release, releases, teaching
     from .scenario import Ending, Scenario, endings, simulate
     from .strategies import STRATEGIES, Strategy
@@ -34,6 +35,7 @@ _ROOMS = {
         "VersionProbingError",
     ),
     "logbook": ("Diagnosis", "Event", "Explanation", "explain"),
+    "planner": ("Advice", "plan"),
     "releases": ("Binary", "Release", "release", "releases", "teaching"),
     "scenario": ("Ending", "Scenario", "endings", "simulate"),
     "strategies": ("STRATEGIES", "Strategy"),
@@ -45,6 +47,7 @@ _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
 __all__ = [
     "STRATEGIES",
+    "Advice",
     "Binary",
     "DecodeError",
     "Decoded",
@@ -69,6 +72,7 @@ __all__ = [
     "endings",
     "explain",
     "explore",
+    "plan",
     "release",
     "releases",
     "simulate",

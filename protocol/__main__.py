@@ -14,7 +14,7 @@ from importlib import import_module
 
 from .errors import VersionProbingError
 
-COMMANDS = ("releases", "simulate", "explore", "decode", "explain")
+COMMANDS = ("releases", "simulate", "explore", "plan", "decode", "explain")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -107,3 +107,58 @@ def test_what_simulate_prints_explain_reads_from_a_pipe() -> None:
 def test_a_pipe_that_is_closed_early_is_no_error() -> None:
     done = run("PROTOCOL simulate --from 2.0.1 --to 2.1.1 --log | PROTOCOL explain --format json - | head -c 10")
     assert not done.stderr
+
+
+# plan
+
+
+def test_plan_says_what_to_do_and_exits_by_its_advice(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = answer(capsys, "plan", "2.3.1", "2.5.1")
+    assert (status, err) == (0, "")
+    for words in ("safe if", "upgrade.from=2.3", "what to grep for", "the way back", "9 rebalances"):
+        assert words in out
+    status, out, _ = answer(capsys, "plan", "2.0.1", "2.1.1")
+    assert status == 1 and "unsafe" in out and "2.3.1 in place of 2.1.1: safe" in out
+
+
+def test_plan_in_json_has_its_documented_keys(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = answer(capsys, "plan", "2.0.0", "2.3.1", "--members", "5", "--format", "json")
+    told = json.loads(out)
+    assert (status, told["schema"], told["verdict"], told["rebalances"]) == (0, 1, "safe", {"min": 10, "max": 10})
+    assert {"reasons", "bounces", "grep", "way_back", "seconds", "instead", "survival", "conditions"} <= set(told)
+    assert all({"title", "text", "source", "applies"} <= set(reason) for reason in told["reasons"])
+    assert told["bounces"] == [{**told["bounces"][0], "round": 1, "release": "2.3.1", "upgrade_from": None}]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("plan", "2.3.1", "9.9"), "no Kafka Streams release is called"),
+        (("plan", "2.3.1", "2.5.1", "--members", "1000"), "2 to 100"),
+        (("plan", "2.3.1", "2.5.1", "--uses", "coffee"), "is not known"),
+    ],
+)
+def test_a_plan_that_cannot_be_is_refused_in_one_sentence(
+    arguments: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, err = answer(capsys, *arguments)
+    assert (status, out) == (2, "") and said in err and err.count("\n") == 1
+
+
+# decode
+
+
+def test_decode_takes_any_form_and_says_what_a_reader_does_next(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = answer(capsys, "decode", "AAAABAAAAAU=", "--release", "2.3.0", "--used", "4")
+    assert status == 0
+    assert "Crash at the next rebalance" in out and "version must be between 1 and 4; was: 5" in out
+
+
+def test_decode_explains_the_reply_that_looks_empty(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = answer(
+        capsys, "decode", "--format", "json", "00000004 00000004 00000000 00000000 00000000 00000000"
+    )
+    told = json.loads(out)
+    assert status == 0 and told["form"] == "hex" and told["kind"] == "assignment info"
+    assert "probe" in told["notes"][0]
+    assert told["fields"][1]["bytes"] == "00000004" and told["fields"][1]["meaning"]

@@ -1,0 +1,76 @@
+"""What the rounds of an upgrade cost in rebalances and seconds, from runs of the simulated group.
+
+Over all orders and leaders the numbers of rebalances come from `upgrade`; here are the moments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from .. import group
+from ..releases import Release, release
+from ..scenario import Scenario
+from ..trace import Trace
+from .rounds import Round
+
+SAMPLE = 4
+"""More instances than that are not simulated: the bounces between the first and the last cost the same."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """Least and most."""
+
+    rebalances: tuple[int, int | None]
+    seconds: tuple[float, float]
+    """In which the group rebalances or waits for an old member id; the operator's own pauses not counted."""
+
+
+def run(
+    old: Release,
+    todo: Sequence[Round],
+    *,
+    members: int,
+    threads: int = 1,
+    static: bool = False,
+    leaves: bool | None = None,
+    restart: str = "before",
+    seed: int = 0,
+) -> Trace:
+    """One run of all the rounds; the first leader is bounced last in each."""
+    names = Scenario(old=old.binary, members=members).instances
+    newest = release(todo[-1].release).binary
+    picked = Scenario(
+        old=old.binary,
+        new=newest,
+        members=members,
+        threads=threads,
+        static=static,
+        leader="A",
+        restart=restart,
+        closing=None if leaves is None else "leaves" if leaves else "lingers",
+        seed=seed,
+    )
+    order = (*names[1:], names[0])
+    bounces = tuple(group.Bounce(name, release(one.release).binary, one.upgrade_from) for one in todo for name in order)
+    return group.play(replace(picked.plan(), bounces=bounces))
+
+
+def of_run(trace: Trace, *, members: int, asked: int, first: int = 1) -> tuple[int, float]:
+    """Rebalances and seconds of one round of a run, stretched to the number of instances that was asked for."""
+    per_bounce: dict[int, list[float]] = {}
+    generations: dict[int, set[int]] = {}
+    for step in trace:
+        if first <= step.bounce < first + members:
+            per_bounce.setdefault(step.bounce, []).append(step.at)
+            if step.action == "complete join":
+                generations.setdefault(step.bounce, set()).add(step.generation)
+    costs = [(len(generations.get(bounce, ())), times[-1] - times[0]) for bounce, times in sorted(per_bounce.items())]
+    if not costs:
+        return 0, 0.0
+    middle = costs[1:-1] or costs[:1]
+    more = max(0, asked - len(costs))
+    rebalances = sum(cost for cost, _ in costs) + more * round(sum(cost for cost, _ in middle) / len(middle))
+    seconds = sum(cost for _, cost in costs) + more * sum(cost for _, cost in middle) / len(middle)
+    return rebalances, round(seconds, 1)
