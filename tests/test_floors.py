@@ -30,7 +30,7 @@ STOREYS = (
     ("scenario",),
     ("upgrade",),
     # 5: what is made of a trace
-    ("diagrams", "frames", "planner", "logbook", "paste"),
+    ("diagrams", "charts", "frames", "planner", "logbook", "paste"),
     # 6: what is looked at
     ("film",),
     ("player",),
