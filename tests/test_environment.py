@@ -26,7 +26,13 @@ from rattler import Version as CondaVersion
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests" / "golden"
-LOCKS = ("requirements-uv.txt", "requirements.txt", "requirements-dev.txt")
+LOCKS = (
+    "requirements-uv.txt",
+    "requirements.txt",
+    "requirements-site.txt",
+    "requirements-dev.txt",
+    "book/live/requirements.txt",
+)
 
 CONDA_NAMES = {"graphviz": {"python-graphviz", "graphviz"}}
 """What conda-forge calls a package of PyPI, where it calls it something else; the program comes with it."""
@@ -150,7 +156,12 @@ def test_a_lock_holds_no_address(lock: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lock", "names"), [("requirements.txt", ["book"]), ("requirements-dev.txt", ["book", "export", "dev"])]
+    ("lock", "names"),
+    [
+        ("requirements.txt", ["book"]),
+        ("requirements-site.txt", ["book", "site"]),
+        ("requirements-dev.txt", ["book", "site", "export", "dev"]),
+    ],
 )
 def test_a_lock_satisfies_pyproject(lock: str, names: list[str]) -> None:
     have = pins(lock)
@@ -159,7 +170,8 @@ def test_a_lock_satisfies_pyproject(lock: str, names: list[str]) -> None:
 
 
 def test_the_lock_for_tests_holds_the_lock_of_the_textbook() -> None:
-    assert pins("requirements.txt").items() <= pins("requirements-dev.txt").items()
+    assert pins("requirements.txt").items() <= pins("requirements-site.txt").items()
+    assert pins("requirements-site.txt").items() <= pins("requirements-dev.txt").items()
 
 
 def test_the_build_backend_is_locked() -> None:
@@ -224,6 +236,16 @@ def test_no_file_names_a_registry_or_a_path_of_somebodys_machine() -> None:
             text = path.read_text(encoding="utf-8")
             found += [f"{path.relative_to(ROOT)}: {match[0]}" for match in banned.finditer(text)]
     assert not found
+
+
+def test_ci_installs_every_program_that_a_test_needs() -> None:
+    """A test that needs a program is skipped without it, and in CI a skipped test fails."""
+    told = "|".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+    markers = " ".join(re.findall(r"\.needs\(([^)]*)\)", told))
+    needed = set(re.findall(r"\"([\w.+-]+)\"", markers))
+    needed |= set(re.findall(r"which\(\"([\w.+-]+)\"\)", told))
+    installed = set(re.findall(r"^need (\S+)", (ROOT / ".ci" / "run").read_text(encoding="utf-8"), flags=re.MULTILINE))
+    assert needed <= installed
 
 
 def test_the_readme_is_short_and_has_the_two_commands() -> None:
