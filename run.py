@@ -28,12 +28,20 @@ LOG = VENV / "run.log"
 LOCKS = {
     "requirements-uv.txt": ["requirements-uv.in"],
     "requirements.txt": ["pyproject.toml", "requirements.in", "--extra", "book"],
-    "requirements-dev.txt": [
-        *["pyproject.toml", "requirements.in", "--extra", "book", "--extra", "export", "--extra", "dev"],
+    "requirements-site.txt": [
+        *["pyproject.toml", "requirements.in", "--extra", "book", "--extra", "site"],
         *["--constraints", "requirements.txt"],
     ],
+    "requirements-dev.txt": [
+        *["pyproject.toml", "requirements.in", "--extra", "book", "--extra", "site", "--extra", "export"],
+        *["--extra", "dev", "--constraints", "requirements-site.txt"],
+    ],
+    "book/live/requirements.txt": ["book/live/requirements.in", "--excludes", "book/live/excludes.txt", "--no-build"],
 }
 """Each lock with what `uv pip compile` makes it of, in the order in which one needs another."""
+
+IN_A_BROWSER = ["--python-platform", "wasm32-pyodide2024", "--python-version", "3.14"]
+"""What the lock of a live page is for: the Python that `book/browser.py` pins."""
 
 NO_NETWORK = re.compile(
     r"name resolution|not known|dns error|NewConnectionError|Max retries|error sending request|Connection refused"
@@ -62,11 +70,13 @@ def digest(*parts):
 
 
 def wanted(level):
-    """What the finished environment of `level` (`uv`, `book` or `dev`) remembers of its making."""
+    """What the finished environment of `level` (`uv`, `book`, `site` or `dev`) remembers of its making."""
     keys = {"uv": digest(sys.version, sys.base_prefix, str(ROOT), ROOT / "requirements-uv.txt")}
     if level != "uv":
         keys["book"] = digest(ROOT / "requirements.txt")
         keys["project"] = digest(ROOT / "pyproject.toml")
+    if level in ("site", "dev"):
+        keys["site"] = digest(ROOT / "requirements-site.txt")
     if level == "dev":
         keys["dev"] = digest(ROOT / "requirements-dev.txt")
     return keys
@@ -163,7 +173,7 @@ def make_venv(state, key):
 def install(state, keys, level):
     """The locked packages of `level` and the project itself, in place."""
     again = ["--force-reinstall"] if state.pop("again", False) else []
-    lock = "requirements-dev.txt" if level == "dev" else "requirements.txt"
+    lock = "requirements.txt" if level == "book" else f"requirements-{level}.txt"
     if state.get(level) != keys[level]:
         say(f"Installing what {lock} names …")
         remember({**state, "busy": True})
@@ -280,7 +290,7 @@ EXECUTE = ["book/execute.py"]
 PYTEST = ["-m", "pytest"]
 PLAIN = [*PYTEST, "-p", "no:nbval"]  # to load nbval takes seconds
 HOUSE = ["tests/test_floors.py", "tests/test_environment.py", "tests/test_run.py"]
-APART = [*HOUSE, "tests/browser", "tests/benchmarks"]
+APART = [*HOUSE, "tests/test_site.py", "tests/browser", "tests/benchmarks"]
 NBVAL = ["--nbval", "--nbval-current-env", "--nbval-sanitize-with=tests/sanitize.cfg", "--nbval-cell-timeout=60"]
 CHECKS = (
     ("ruff", "the style", ["-m", "ruff", "check", "."]),
@@ -293,6 +303,7 @@ CHECKS = (
         [*PLAIN, "tests", *("--ignore=" + path for path in APART)],
     ),
     ("doctests", "the examples in the docstrings", [*PLAIN, "--doctest-modules", "protocol"]),
+    ("site", "the book builds, and its pages hold together", [*PLAIN, "tests/test_site.py"]),
     ("benchmarks", "speed, beside the peers", [*PLAIN, "tests/benchmarks"]),
     ("nbval", "the chapters say what they said", [*PYTEST, *NBVAL, "notebooks"]),
     ("bytes", "the chapters, executed again, have the same bytes", [*EXECUTE, "--check"]),
@@ -374,12 +385,21 @@ def notebooks(rest):
         return subprocess.call([str(PYTHON), *EXECUTE, *rest], cwd=str(ROOT), env=own_jupyter(Path(home)))
 
 
+def site(rest):
+    """Build the static book."""
+    make_environment("site")
+    with tempfile.TemporaryDirectory() as home:
+        command = [str(PYTHON), "book/build.py", *rest]
+        return subprocess.call(command, cwd=str(ROOT), env=own_jupyter(Path(home)))
+
+
 def lock(upgrade):
-    """Write the hash locks anew: for every platform, from Python 3.11 up, and without an address in them."""
+    """Write the hash locks anew: from Python 3.11 up, or for a browser, and without an address in them."""
     make_environment("uv")
     for name, made_of in LOCKS.items():
-        arguments = ["compile", *made_of, "--output-file", name, "--universal", "--generate-hashes"]
-        arguments += ["--python-version", ".".join(map(str, OLDEST)), "--no-emit-index-url"]
+        anywhere = ["--universal", "--python-version", ".".join(map(str, OLDEST))]
+        arguments = ["compile", *made_of, "--output-file", name, "--generate-hashes", "--no-emit-index-url"]
+        arguments += IN_A_BROWSER if name.startswith("book/live/") else anywhere
         arguments += ["--custom-compile-command", "python3 run.py lock", *(["--upgrade"] if upgrade else [])]
         if not uv(*arguments):
             raise Trouble(why(f"{name} could not be written"))
@@ -399,6 +419,7 @@ def main(argv):
     command = commands.add_parser("test", help="check everything (what follows -- goes to pytest)")
     command.add_argument("check", nargs="*", metavar="CHECK", help="only these: " + " ".join(c[0] for c in CHECKS))
     commands.add_parser("notebooks", help="execute the chapters and write them (what follows -- is which)")
+    commands.add_parser("site", help="build the static book in _build/html (what follows -- goes to book/build.py)")
     command = commands.add_parser("lock", help="write the hash locks anew")
     command.add_argument("--upgrade", action="store_true", help="take the newest versions that pyproject.toml allows")
     asked = parser.parse_args(own)
@@ -410,6 +431,8 @@ def main(argv):
             return test(asked.check, rest)
         if asked.command == "notebooks":
             return notebooks(rest)
+        if asked.command == "site":
+            return site(rest)
         return lock(asked.upgrade)
     except (Trouble, OSError) as trouble:
         print(f"run.py: {trouble}", file=sys.stderr)
