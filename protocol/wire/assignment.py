@@ -32,13 +32,13 @@ def decode_assignment_info(data: bytes) -> AssignmentInfo:
     """
     data = bytes(data)
     try:
-        return parse(data)
+        return parse(data)[0]
     except (struct.error, ValueError):
         raise reason(data, ASSIGNMENT_INFO) from None
 
 
-def parse(data: bytes) -> AssignmentInfo:
-    """The assignment in these bytes; struct.error or ValueError where they cannot be read."""
+def parse(data: bytes) -> tuple[AssignmentInfo, int]:
+    """The assignment in these bytes, and where it ends; struct.error or ValueError where they cannot be read."""
     version: int = INT.unpack_from(data)[0]
     if not 1 <= version <= LATEST:
         raise ValueError(version)
@@ -57,8 +57,8 @@ def parse(data: bytes) -> AssignmentInfo:
         if version >= 6:
             standby_hosts = tuple([(_host(read), _indexed(read, topics)) for _ in read.count(10)])
     error = read.i32() if version >= 4 else 0
-    next_ms: int = LONG.unpack_from(data, read.at)[0] if version >= 7 else NO_REBALANCE
-    return AssignmentInfo(version, common, active, standby, hosts, standby_hosts, error, next_ms)
+    next_ms: int = LONG.unpack(read.raw(8))[0] if version >= 7 else NO_REBALANCE
+    return AssignmentInfo(version, common, active, standby, hosts, standby_hosts, error, next_ms), read.at
 
 
 def _tasks(read: Reader) -> tuple[TaskId, ...]:

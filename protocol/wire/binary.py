@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass, replace
+from itertools import chain
+from struct import Struct
 from typing import Any
 
 from ..messages import (
@@ -25,7 +27,7 @@ from ..versions import CODECS, UNKNOWN, Dialect
 from . import assignment, subscription
 from .assignment import ByHost, Partitions
 from .jvm import Buffer, HashTable, Stream, Thrown, allocate, array_list, text_of, unique, utf8
-from .scalars import INT, NamelessVersion, TooLong
+from .scalars import INT, INTS, NamelessVersion, TooLong
 
 _MESSAGES = CODECS.index("2.0")
 """From here on the two ints, and version probing."""
@@ -33,6 +35,8 @@ _OWN_SECOND = CODECS.index("2.2.2")
 """From here on the second int is the object's own."""
 _GENERATED = CODECS.index("2.5")
 _GUARDED = CODECS.index("2.8.2")
+
+_OFFSET = Struct(">iq")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +83,7 @@ def _subscription(data: bytes, dialect: Dialect, log: list[LogLine]) -> Subscrip
         info = SubscriptionInfo(version, latest, head_only=True)
     else:
         try:
-            info = subscription.parse(data)
+            info, _ = subscription.parse(data)
         except (struct.error, ValueError):
             buffer.at = 0
             info = _generated(buffer, dialect, guarded=era >= _GUARDED) if era >= _GENERATED else _written(buffer)
@@ -125,8 +129,7 @@ def _bytes(length: int) -> int:
 
 
 def _tasks(buffer: Buffer, count: int) -> tuple[TaskId, ...]:
-    buffer.need(count, 8)
-    return tuple([TaskId(buffer.i32(), buffer.i32()) for _ in range(count)])
+    return tuple([TaskId(*pair) for pair in INTS.iter_unpack(buffer.take(8 * max(count, 0)))])
 
 
 def _generated(buffer: Buffer, dialect: Dialect, *, guarded: bool) -> SubscriptionInfo:
@@ -163,9 +166,7 @@ def _generated(buffer: Buffer, dialect: Dialect, *, guarded: bool) -> Subscripti
         return partition, value, (utf8(raw(length)) or None) if length >= 0 else None
 
     def nested() -> tuple[int, ...]:
-        count = counted("partitionToOffsetSum")
-        buffer.need(count, 12)
-        return tuple([read() for _ in range(count) for read in (buffer.i32, buffer.i64)])
+        return tuple(chain.from_iterable(_OFFSET.iter_unpack(buffer.take(12 * counted("partitionToOffsetSum")))))
 
     whole = buffer.i32()
     version = min((whole + 2**15) % 2**16 - 2**15, dialect.latest)
@@ -230,7 +231,7 @@ def _assignment(data: bytes, dialect: Dialect, log: list[LogLine]) -> Assignment
         data = INT.pack(1) + data[4:]  # 0 is read as v1
         stream = Stream(data, 4)
     try:
-        info = assignment.parse(data)
+        info, _ = assignment.parse(data)
     except (struct.error, ValueError):
         info = _body(stream, version)
     return replace(
@@ -276,9 +277,7 @@ def _body(stream: Stream, version: int) -> AssignmentInfo:
     common = stream.i32() if version >= 3 else UNKNOWN
     count = stream.i32()
     array_list(count)
-    if version < 10:
-        stream.need(count, 8)
-    active = tuple([task() for _ in range(count)])
+    active = _tasks(stream, count) if version < 10 else tuple([task() for _ in range(count)])
     count = stream.i32()
     table = HashTable(count)
     standby = []

@@ -32,7 +32,7 @@ def read_subscription(data: bytes, *, dialect: Dialect) -> Read:
 
     Source: ConsumerProtocol#deserializeSubscription of 0.10.0.0, 2.4.0, 2.7.0, 2.8.2, 3.4.0.
     """
-    return _read(bytes(data), dialect, "subscription", lambda raw: parse_subscription(raw, known=dialect.envelope))
+    return _read(bytes(data), dialect, "subscription", lambda raw: parse_subscription(raw, known=dialect.envelope)[0])
 
 
 def read_assignment(data: bytes, *, dialect: Dialect) -> Read:
@@ -45,7 +45,7 @@ def read_assignment(data: bytes, *, dialect: Dialect) -> Read:
 
     Source: ConsumerProtocol#deserializeAssignment of 0.10.0.0, 2.4.0, 2.7.0, 2.8.2.
     """
-    return _read(bytes(data), dialect, "assignment", parse_assignment)
+    return _read(bytes(data), dialect, "assignment", lambda raw: parse_assignment(raw)[0])
 
 
 def _read(data: bytes, dialect: Dialect, kind: str, parse: Callable[[bytes], Subscription | Assignment]) -> Read:

@@ -27,7 +27,7 @@ def decode_subscription(data: bytes, *, known: int = ENVELOPE_LATEST) -> Subscri
     """
     data = bytes(data)
     try:
-        return parse_subscription(data, known=known)
+        return parse_subscription(data, known=known)[0]
     except (struct.error, ValueError):
         raise reason(data, CONSUMER_SUBSCRIPTION) from None
 
@@ -44,13 +44,13 @@ def decode_assignment(data: bytes) -> Assignment:
     """
     data = bytes(data)
     try:
-        return parse_assignment(data)
+        return parse_assignment(data)[0]
     except (struct.error, ValueError):
         raise reason(data, CONSUMER_ASSIGNMENT) from None
 
 
-def parse_subscription(data: bytes, *, known: int) -> Subscription:
-    """The subscription; struct.error or ValueError where it cannot be read."""
+def parse_subscription(data: bytes, *, known: int) -> tuple[Subscription, int]:
+    """The subscription, and where it ends; struct.error or ValueError where it cannot be read."""
     read, version = _begin(data)
     version = min(version, known)
     topics = tuple([read.text16() for _ in read.count(2)])
@@ -58,13 +58,13 @@ def parse_subscription(data: bytes, *, known: int) -> Subscription:
     owned = _by_topic(read) if version >= 1 else ()
     generation = read.i32() if version >= 2 else -1
     rack = read.text16_or_none() if version >= 3 else None
-    return Subscription(topics, user_data, owned, generation, rack)
+    return Subscription(topics, user_data, owned, generation, rack), read.at
 
 
-def parse_assignment(data: bytes) -> Assignment:
-    """The assignment; struct.error or ValueError where it cannot be read."""
+def parse_assignment(data: bytes) -> tuple[Assignment, int]:
+    """The assignment, and where it ends; struct.error or ValueError where it cannot be read."""
     read, _ = _begin(data)
-    return Assignment(_by_topic(read), read.bytes_or_none())
+    return Assignment(_by_topic(read), read.bytes_or_none()), read.at
 
 
 def _begin(data: bytes) -> tuple[Reader, int]:

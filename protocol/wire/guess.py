@@ -5,35 +5,35 @@ The layouts that it tries are in `layout`.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..errors import DecodeError
 from ..messages import Assignment, AssignmentInfo, Subscription, SubscriptionInfo
 from ..versions import LATEST
-from .assignment import decode_assignment_info
-from .envelope import decode_assignment, decode_subscription
+from . import assignment, envelope, subscription
 from .layout import (
     ASSIGNMENT_INFO,
     CONSUMER_ASSIGNMENT,
     CONSUMER_SUBSCRIPTION,
+    ENVELOPE_LATEST,
     LAYOUTS,
     SUBSCRIPTION_INFO,
-    end,
+    reason,
 )
 from .scalars import INT
-from .subscription import decode_subscription_info
 
 _HIGHEST = 1000
 """A first int above this is no version of anything."""
 
 Message = SubscriptionInfo | AssignmentInfo | Subscription | Assignment
 
-_DECODERS: dict[str, Callable[[bytes], Message]] = {
-    SUBSCRIPTION_INFO: decode_subscription_info,
-    ASSIGNMENT_INFO: decode_assignment_info,
-    CONSUMER_SUBSCRIPTION: decode_subscription,
-    CONSUMER_ASSIGNMENT: decode_assignment,
+_PARSERS: dict[str, Callable[[bytes], tuple[Message, int]]] = {
+    SUBSCRIPTION_INFO: subscription.parse,
+    ASSIGNMENT_INFO: assignment.parse,
+    CONSUMER_SUBSCRIPTION: lambda data: envelope.parse_subscription(data, known=ENVELOPE_LATEST),
+    CONSUMER_ASSIGNMENT: envelope.parse_assignment,
 }
 
 
@@ -66,9 +66,11 @@ def identify(data: bytes) -> Guess:
     refused: dict[str, DecodeError] = {}
     for kind in LAYOUTS:
         try:
-            ranked[kind] = _rank(data, kind)
-        except DecodeError as error:
-            refused[kind] = error
+            value, end = _PARSERS[kind](data)
+        except (struct.error, ValueError):
+            refused[kind] = reason(data, kind)
+        else:
+            ranked[kind] = _rank(data, kind, value, len(data) - end)
     if not ranked:
         nearest = _nearest(refused)
         if nearest:
@@ -92,10 +94,8 @@ def _nearest(refused: dict[str, DecodeError]) -> str:
     return next(kind for kind, error in refused.items() if error.offset == reached[0])
 
 
-def _rank(data: bytes, kind: str) -> tuple[int, str]:
+def _rank(data: bytes, kind: str, value: Message, left: int) -> tuple[int, str]:
     """How well the bytes read as this kind, 0 for best, and why."""
-    left = len(data) - end(data, kind)
-    value = _DECODERS[kind](data)
     doubt = _doubt(value)
     if left and not (isinstance(value, SubscriptionInfo) and value.head_only):
         if kind in (SUBSCRIPTION_INFO, ASSIGNMENT_INFO) and _has_body_of_v2(data, kind):
@@ -118,8 +118,8 @@ def _has_body_of_v2(data: bytes, kind: str) -> bool:
     if data[:4] != INT.pack(1):
         return False
     try:
-        return end(INT.pack(2) + data[4:], kind) == len(data)
-    except DecodeError:
+        return _PARSERS[kind](INT.pack(2) + data[4:])[1] == len(data)
+    except (struct.error, ValueError):
         return False
 
 

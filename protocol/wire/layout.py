@@ -153,7 +153,7 @@ class _Stop(Exception):
 
 
 class _Walk:
-    """One walk over bytes; it keeps the fields only when asked to, and then the path of each."""
+    """One walk over bytes; it keeps the fields only when asked to."""
 
     def __init__(self, data: bytes, kind: str, *, keep: bool) -> None:
         self.data = data
@@ -162,50 +162,17 @@ class _Walk:
         self.at = 0
         self.version = 0
         self.topics: set[int] = set()
-        self.path: list[str] = []
+        self.path: list[str | int] = []
+        """The arrays that the walk is inside of, each with the index of its element."""
+        self.leaf = ""
+        self.number_read = 0
         self.fields: list[Field] = []
 
-    def run(self) -> None:
-        """Walk all rows; raises _Stop, with the path still at the field."""
-        for row in LAYOUTS[self.kind]:
-            if row.since <= self.version <= row.until:
-                self.row(row)
-            if row.name == "version":
-                self.judge()
-
-    def judge(self) -> None:
-        """What the version just read means for the rows that follow."""
-        if self.kind == SUBSCRIPTION_INFO and self.version > LATEST:
-            self.row(Row("latest_supported_version", "i32"))
-            self.version = -1  # no row follows: only the head of a future version is known
-        elif self.kind in (SUBSCRIPTION_INFO, ASSIGNMENT_INFO):
-            if not 1 <= self.version <= LATEST:
-                self.path = ["version"]
-                raise _Stop(0, f"{self.version} is no known version (1 to {LATEST})")
-        elif self.version < 0:
-            self.path = ["version"]
-            raise _Stop(0, f"{self.version} is no version (0 and later)")
-        else:
-            self.version = min(self.version, ENVELOPE_LATEST)
-
-    def row(self, row: Row) -> None:
-        """One field, with all that is inside."""
-        self.path.append(row.name)
-        if isinstance(row.type, Array):
-            self.array(row.type)
-        elif row.type in _NUMBERS:
-            self.number(row.type)
-        else:
-            self.prefixed(row.type)
-        self.path.pop()
-
-    def unpack(self, struct: Struct) -> int:
-        """The number at the walk's place, which moves past it."""
-        if struct.size > len(self.data) - self.at:
-            raise _Stop(self.at, f"needs {struct.size} {'byte' if struct.size == 1 else 'bytes'}, {self.left}")
-        value: int = struct.unpack_from(self.data, self.at)[0]
-        self.at += struct.size
-        return value
+    @property
+    def name(self) -> str:
+        """Where the walk is, such as `prev_tasks[0].partition`."""
+        steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.path)
+        return ("".join(steps) + (f".{self.leaf}" if self.leaf else "")).removeprefix(".")
 
     @property
     def left(self) -> str:
@@ -213,15 +180,51 @@ class _Walk:
         left = len(self.data) - self.at
         return f"{left} {'is' if left == 1 else 'are'} left"
 
+    def run(self) -> None:
+        """Walk all rows; raises _Stop, with the name still that of the field."""
+        version, *rows = LAYOUTS[self.kind]
+        self.rows((version,))
+        self.version = self.number_read
+        self.judge()
+        self.rows(tuple(row for row in rows if row.since <= self.version <= row.until))
+
+    def judge(self) -> None:
+        """What the version just read means for the rows that follow."""
+        if self.kind == SUBSCRIPTION_INFO and self.version > LATEST:
+            self.rows((Row("latest_supported_version", "i32"),))
+            self.version = -1  # no row follows: only the head of a future version is known
+        elif self.kind in (SUBSCRIPTION_INFO, ASSIGNMENT_INFO):
+            if not 1 <= self.version <= LATEST:
+                raise _Stop(0, f"{self.version} is no known version (1 to {LATEST})")
+        elif self.version < 0:
+            raise _Stop(0, f"{self.version} is no version (0 and later)")
+        else:
+            self.version = min(self.version, ENVELOPE_LATEST)
+
+    def rows(self, rows: tuple[Row, ...]) -> None:
+        """These fields, with all that is inside."""
+        for name, kind, _, _ in rows:
+            self.leaf = name
+            if isinstance(kind, Array):
+                self.array(kind)
+            elif kind in _NUMBERS:
+                self.number(kind)
+            else:
+                self.prefixed(kind)
+
+    def unpack(self, struct: Struct) -> int:
+        """The number at the walk's place, which moves past it."""
+        end = self.at + struct.size
+        if end > len(self.data):
+            raise _Stop(self.at, f"needs {struct.size} {'byte' if struct.size == 1 else 'bytes'}, {self.left}")
+        value: int = struct.unpack_from(self.data, self.at)[0]
+        self.at = end
+        return value
+
     def note(self, offset: int, value: object) -> None:
         """Keep the field that has just been read."""
         if self.keep:
             self.fields.append(Field(self.name, offset, self.at - offset, value))
-
-    @property
-    def name(self) -> str:
-        """The path as text, such as `prev_tasks[0].partition`."""
-        return ".".join(step for step in self.path if step).replace(".[", "[")
 
     def number(self, kind: str) -> None:
         """A field of fixed size."""
@@ -231,8 +234,7 @@ class _Walk:
             self.topics.add(value)
         elif kind == "topic index" and value not in self.topics:
             raise _Stop(offset, f"{value} is not in the dictionary of topics")
-        if self.path == ["version"]:
-            self.version = value
+        self.number_read = value
         self.note(offset, value)
 
     def prefixed(self, kind: str) -> None:
@@ -261,7 +263,7 @@ class _Walk:
         if count < 0:
             raise _Stop(offset, f"a count of {count}")
         rows = tuple(row for row in array.rows if row.since <= self.version <= row.until)
-        least = _least(rows, self.version)
+        least = sum(_least(row.type) for row in rows)
         if count * least > len(self.data) - self.at:
             need = "element needs" if count == 1 else "elements need"
             raise _Stop(offset, f"{count} {need} {count * least} bytes, {self.left}")
@@ -269,11 +271,11 @@ class _Walk:
         if not self.keep and all(row.type in _NUMBERS and row.type not in _CHECKED for row in rows):
             self.at += count * least
             return
+        self.path += (self.leaf, 0)
         for index in range(count):
-            self.path.append(f"[{index}]")
-            for row in rows:
-                self.row(row)
-            self.path.pop()
+            self.path[-1] = index
+            self.rows(rows)
+        del self.path[-2:]
 
 
 def _text(raw: bytes, kind: str) -> object:
@@ -287,13 +289,9 @@ def _text(raw: bytes, kind: str) -> object:
     return raw.decode("utf-8")
 
 
-def _least(rows: tuple[Row, ...], version: int) -> int:
-    """The fewest bytes that an element of these rows can have."""
-    return sum(
-        4 if isinstance(row.type, Array) else (_NUMBERS.get(row.type) or _PREFIXES[row.type]).size
-        for row in rows
-        if row.since <= version <= row.until
-    )
+def _least(kind: str | Array) -> int:
+    """The fewest bytes that a field of this type can have."""
+    return 4 if isinstance(kind, Array) else (_NUMBERS.get(kind) or _PREFIXES[kind]).size
 
 
 def fields(data: bytes, kind: str, *, at: int = 0) -> tuple[Field, ...]:
@@ -328,23 +326,11 @@ def fields(data: bytes, kind: str, *, at: int = 0) -> tuple[Field, ...]:
     return tuple(Field(field.name, field.offset + at, field.length, field.value, field.problem) for field in found)
 
 
-def end(data: bytes, kind: str) -> int:
-    """Where the message ends and trailing bytes begin.
-
-    Raises DecodeError with the offset and the field where the bytes stop being readable.
-    """
+def reason(data: bytes, kind: str) -> DecodeError:
+    """Why a quick reader could not read these bytes: the offset and the field where they stop being readable."""
     walk = _Walk(data, kind, keep=False)
     try:
         walk.run()
     except _Stop as stop:
-        raise DecodeError(stop.reason, offset=stop.offset, field=walk.name) from None
-    return walk.at
-
-
-def reason(data: bytes, kind: str) -> DecodeError:
-    """Why a quick reader could not read these bytes."""
-    try:
-        end(data, kind)
-    except DecodeError as error:
-        return error
+        return DecodeError(stop.reason, offset=stop.offset, field=walk.name)
     return DecodeError("cannot be read", offset=0, field="version")

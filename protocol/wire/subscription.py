@@ -46,20 +46,20 @@ def decode_subscription_info(data: bytes) -> SubscriptionInfo:
     """
     data = bytes(data)
     try:
-        return parse(data)
+        return parse(data)[0]
     except (struct.error, ValueError):
         raise reason(data, SUBSCRIPTION_INFO) from None
 
 
-def parse(data: bytes) -> SubscriptionInfo:
-    """The subscription in these bytes; struct.error or ValueError where they cannot be read."""
+def parse(data: bytes) -> tuple[SubscriptionInfo, int]:
+    """The subscription in these bytes, and where it ends; struct.error or ValueError where they cannot be read."""
     version: int = INT.unpack_from(data)[0]
     latest = UNKNOWN
     if 7 <= version <= 9:
         return _parse_nested(data, version)
     if version > LATEST:
         version, latest = INTS.unpack_from(data)
-        return SubscriptionInfo(version, latest, head_only=True)
+        return SubscriptionInfo(version, latest, head_only=True), 8
     if version < 1:
         raise ValueError(version)
     if version >= 3:
@@ -71,16 +71,17 @@ def parse(data: bytes) -> SubscriptionInfo:
     if version < 7:
         prev, standby = _tasks(read), _tasks(read)
         end_point = read.text32() if version >= 2 else ""
-        return SubscriptionInfo(version, latest, process_id, end_point or None, prev, standby)
+        return SubscriptionInfo(version, latest, process_id, end_point or None, prev, standby), read.at
     end_point = read.text32()
     sums = _flat(read)
     unique: int = BYTE.unpack(read.raw(1))[0]
     error = read.i32()
     tags = tuple([(read.text32(), read.text32()) for _ in read.count(8)]) if version >= 11 else ()
-    return SubscriptionInfo(version, latest, process_id, end_point or None, (), (), sums, unique, error, tags)
+    info = SubscriptionInfo(version, latest, process_id, end_point or None, (), (), sums, unique, error, tags)
+    return info, read.at
 
 
-def _parse_nested(data: bytes, version: int) -> SubscriptionInfo:
+def _parse_nested(data: bytes, version: int) -> tuple[SubscriptionInfo, int]:
     """The body of v7 to v9, without a Reader: these are the bytes that a large group is full of."""
     _, latest, process_id, length = _HEAD_AND_LENGTH.unpack_from(data)
     size = len(data)
@@ -109,7 +110,8 @@ def _parse_nested(data: bytes, version: int) -> SubscriptionInfo:
         at = end
     unique: int = BYTE.unpack_from(data, at)[0] if version >= 8 else 0
     error: int = INT.unpack_from(data, at + 1)[0] if version >= 9 else 0
-    return SubscriptionInfo(version, latest, process_id, end_point or None, (), (), tuple(sums), unique, error)
+    info = SubscriptionInfo(version, latest, process_id, end_point or None, (), (), tuple(sums), unique, error)
+    return info, at + (0, 1, 5)[version - 7]
 
 
 def _tasks(read: Reader) -> tuple[TaskId, ...]:
