@@ -73,6 +73,9 @@ def chromium() -> str:
 def browser(chromium: str) -> Iterator[Browser]:
     """One browser for all tests, with a profile of its own that is thrown away."""
     expect.set_options(timeout=PATIENCE)
+    driver = subprocess.run([sys.executable, "-m", "playwright", "--version"], capture_output=True)
+    if driver.returncode != 0:
+        pytest.skip("Playwright's own Node.js does not start here (Debian: apt install libatomic1)")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, headless=True, args=list(FLAGS))
         yield browser
