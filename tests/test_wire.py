@@ -493,6 +493,24 @@ def test_a_damaged_message_is_named_by_what_it_reads_furthest_as() -> None:
     assert wire.decode(vector.data[:-1]).problem.name == "task_offset_sums[1].partitions"
 
 
+def test_an_envelope_is_taken_apart_with_the_payload_inside() -> None:
+    payload = wire.encode_assignment_info(sample.assignment_info(11, common=11))
+    envelope = wire.encode_assignment(Assignment((TopicPartition("t1", 0),), payload), version=3)
+    decoded = wire.decode(envelope)
+    assert (decoded.kind, decoded.inner.kind, decoded.problem) == (wire.CONSUMER_ASSIGNMENT, wire.ASSIGNMENT_INFO, None)
+    for field in decoded.inner.fields:
+        if field.name == "version":
+            assert envelope[field.offset : field.offset + field.length] == b"\0\0\0\13"
+    assert decoded.inner.fields[-1].offset + decoded.inner.fields[-1].length == len(envelope)
+
+
+def test_envelopes_inside_envelopes_are_not_followed() -> None:
+    nested = b""
+    for _ in range(3000):
+        nested = wire.encode_subscription(Subscription((), nested), version=0)
+    assert wire.identify(nested).kind == wire.CONSUMER_SUBSCRIPTION
+
+
 @given(st.binary(max_size=80))
 def test_noise_is_identified_with_a_reason(data: bytes) -> None:
     guess = wire.identify(data)

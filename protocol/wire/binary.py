@@ -86,7 +86,10 @@ def _subscription(data: bytes, dialect: Dialect, log: list[LogLine]) -> Subscrip
             info, _ = subscription.parse(data)
         except (struct.error, ValueError):
             buffer.at = 0
-            info = _generated(buffer, dialect, guarded=era >= _GUARDED) if era >= _GENERATED else _written(buffer)
+            if era < _GENERATED and version <= 5:
+                info = _written(buffer)
+            else:
+                info = _generated(buffer, dialect, guarded=era >= _GUARDED)
         if info.prev_tasks or info.standby_tasks:
             info = replace(info, prev_tasks=unique(info.prev_tasks), standby_tasks=unique(info.standby_tasks))
     if era >= _GENERATED:
@@ -160,10 +163,9 @@ def _generated(buffer: Buffer, dialect: Dialect, *, guarded: bool) -> Subscripti
             raise Thrown("RuntimeException", f"non-nullable field {field} was serialized as null")
         return utf8(raw(length))
 
-    def offset(with_name: bool) -> tuple[int, int, str | None]:
-        partition, value = buffer.i32(), buffer.i64()
-        length = buffer.i16() if with_name else -1
-        return partition, value, (utf8(raw(length)) or None) if length >= 0 else None
+    def flat() -> tuple[TaskId, int]:
+        subtopology, partition, offset, length = buffer.i32(), buffer.i32(), buffer.i64(), buffer.i16()
+        return TaskId(subtopology, partition, (utf8(raw(length)) or None) if length >= 0 else None), offset
 
     def nested() -> tuple[int, ...]:
         return tuple(chain.from_iterable(_OFFSET.iter_unpack(buffer.take(12 * counted("partitionToOffsetSum")))))
@@ -180,12 +182,7 @@ def _generated(buffer: Buffer, dialect: Dialect, *, guarded: bool) -> Subscripti
         standby = _tasks(buffer, counted("standbyTasks"))
     end_point = text("userEndPoint") if version >= 2 else ""
     if version >= 10:
-        flat = []
-        for _ in range(counted("taskOffsetSums")):
-            subtopology = buffer.i32()
-            partition, value, name = offset(True)
-            flat.append((TaskId(subtopology, partition, name), value))
-        sums = tuple(flat)
+        sums = tuple([flat() for _ in range(counted("taskOffsetSums"))])
     elif version >= 7:
         sums = tuple([(buffer.i32(), nested()) for _ in range(counted("taskOffsetSums"))])
     unique_field = buffer.i8() if version >= 8 else 0
@@ -234,9 +231,15 @@ def _assignment(data: bytes, dialect: Dialect, log: list[LogLine]) -> Assignment
         info, _ = assignment.parse(data)
     except (struct.error, ValueError):
         info = _body(stream, version)
+    if dialect.codec == "0.10.1":
+        version = 2
+    if info.version == version and not (
+        info.standby_tasks or info.partitions_by_host or info.standby_partitions_by_host
+    ):
+        return info
     return replace(
         info,
-        version=2 if dialect.codec == "0.10.1" else version,
+        version=version,
         standby_tasks=tuple({task: unique(partitions) for task, partitions in info.standby_tasks}.items()),
         partitions_by_host=_by_host(info.partitions_by_host),
         standby_partitions_by_host=_by_host(info.standby_partitions_by_host),

@@ -142,8 +142,6 @@ class _Described(_Client):
         except Thrown as thrown:
             failure = thrown.failure
             text = "java.nio.BufferUnderflowException" if failure.text == "null" else failure.text
-            if failure.exception == "SchemaException" and name == "version":
-                raise
             raise Thrown("SchemaException", f"Error reading field '{self._NAMES.get(name, name)}': {text}") from None
 
     def sized(self, what: str, size: int) -> bytes:

@@ -107,10 +107,9 @@ def _rank(data: bytes, kind: str, value: Message, left: int) -> tuple[int, str]:
         text += " as the head of a future version"
     if doubt:
         return 3, f"{text}, but {doubt}"
-    if isinstance(value, Subscription | Assignment) and value.user_data:
-        inside = SUBSCRIPTION_INFO if isinstance(value, Subscription) else ASSIGNMENT_INFO
-        if inside in _inside(value.user_data):
-            return 0, f"{text} with a Streams payload inside"
+    payload = value.user_data if isinstance(value, Subscription | Assignment) else None
+    if payload and _is_whole(payload, SUBSCRIPTION_INFO if isinstance(value, Subscription) else ASSIGNMENT_INFO):
+        return 0, f"{text} with a Streams payload inside"
     return 1, text
 
 
@@ -123,9 +122,12 @@ def _has_body_of_v2(data: bytes, kind: str) -> bool:
         return False
 
 
-def _inside(payload: bytes) -> tuple[str, ...]:
-    found = identify(payload)
-    return (found.kind, *found.others)
+def _is_whole(payload: bytes, kind: str) -> bool:
+    try:
+        value, end = _PARSERS[kind](payload)
+    except (struct.error, ValueError):
+        return False
+    return _rank(payload, kind, value, len(payload) - end)[0] == 1
 
 
 def _doubt(value: Message) -> str:
