@@ -70,6 +70,8 @@ def taken_apart(part: Part, *, kind: str | None = None) -> Layer:
         return _record(part)
     if kind is None and len(data) == 8 and (head := _head(part)) is not None:
         return head
+    if kind is None and _ends_after_user_data(data):
+        kind = wire.CONSUMER_SUBSCRIPTION
     try:
         decoded = wire.decode(data, kind=kind)
     except DecodeError:
@@ -78,6 +80,14 @@ def taken_apart(part: Part, *, kind: str | None = None) -> Layer:
             raise
         return _other_assignor(part, 0, other)
     return _layer(decoded, part, 0, part.label)
+
+
+def _ends_after_user_data(data: bytes) -> bool:
+    """Whether it is a subscription envelope of v1 as older clients write it: without owned partitions."""
+    if data[:2] != b"\x00\x01" or wire.identify(data).kind in _ENVELOPES:
+        return False
+    last = wire.fields(data, wire.CONSUMER_SUBSCRIPTION)[-1]
+    return bool(last.problem) and last.name == "owned_partitions" and last.offset == len(data)
 
 
 def _record(part: Part) -> Layer:
