@@ -8,6 +8,7 @@ import json
 import random
 import tracemalloc
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -240,6 +241,61 @@ def test_a_nested_or_broken_json_line_costs_only_itself() -> None:
     deep = '{"a":' * 5000 + "1" + "}" * 5000
     found = list(read(['{"message": "broken ' + PROBED, deep + " rebalance", PROBED]))
     assert [event.line for event in found] == [1, 3]
+
+
+def relaid(trace: Trace) -> dict[str, list[str]]:
+    """The same log as three instances write it: log4j's layout, one file each, names of stream threads, noise."""
+    files: dict[str, list[str]] = {}
+    for line in written(trace):
+        made = record(line)
+        assert made.time is not None
+        at = datetime.fromtimestamp(1_700_000_000 + made.time, tz=UTC)
+        thread = f"app-{made.member.lower()}{made.member.lower()}-StreamThread-1"
+        head = f"{at:%Y-%m-%d %H:%M:%S},{at.microsecond // 1000:03} {made.level:5} [{thread}]"
+        text, _, exception = made.text.partition(": java.lang.")
+        own = files.setdefault(made.member, [])
+        own += [f"{head} o.a.k.s.p.i.{made.logger} - stream-thread [{thread}] {text}"]
+        own += [f"java.lang.{exception}", "\tat org.apache.kafka.Some.thing(Some.java:1)"] if exception else []
+        own += [f"{head} c.e.App - an order was accepted"]
+    return files
+
+
+@settings(max_examples=25, deadline=None)
+@given(scenarios())
+def test_the_same_log_in_another_layout_and_in_several_files_says_the_same(scenario: Scenario) -> None:
+    try:
+        trace = simulate(scenario)
+    except ImpossibleScenarioError:
+        return
+    files = relaid(trace)
+    if not files:
+        return
+    there = explain(*files.values(), names=list(files))
+    here = explain(written(trace))
+    assert {one.name for one in there.diagnoses if one.grave} == {one.name for one in here.diagnoses if one.grave}
+    assert {life.runs for life in there.members} == {life.runs for life in here.members}
+
+
+def test_a_poisoned_member_that_joins_again_or_is_closed_was_not_poisoned() -> None:
+    line = f"12:00:02 INFO [{STREAMS}] Sent a version 3 subscription and group leader's latest supported version is 4."
+    line += " Upgrading subscription metadata version to 4 for next rebalance."
+    joined = f"12:00:09 INFO [{STREAMS}] Successfully joined group with generation 8"
+    closed = f"12:00:09 INFO stream-thread [{STREAMS}] State transition from RUNNING to PENDING_SHUTDOWN"
+    assert diagnosed(explain([line], release="2.0.1")) == ["poisoned member"]
+    assert diagnosed(explain([line, joined], release="2.0.1")) == []
+    assert diagnosed(explain([line, closed], release="2.0.1")) == []
+
+
+def test_old_members_that_are_gone_are_not_beside_cooperative_ones() -> None:
+    trace = simulate(Scenario(old="2.3.1", new="2.5.1", upgrade_from="2.3"))
+    assert "eager beside cooperative" not in diagnosed(explain(written(trace)))
+    trace = simulate(Scenario(old="2.3.1", new="2.5.1", leader="A", order="B"))
+    assert "eager beside cooperative" in diagnosed(explain(written(trace)))
+
+
+def test_a_line_that_the_named_release_does_not_print_says_so() -> None:
+    event = only(PROBED, release_name="3.9.0")
+    assert event.elsewhere and "The release that was named does not print this" in meaning(event)
 
 
 # Files.

@@ -156,6 +156,8 @@ def _life(life: Life, told: Explanation) -> str:
 def _state(life: Life) -> str:
     if life.dead is not None:
         return "died"
+    if life.closed:
+        return "closed"
     return {True: "poisoned", None: "perhaps poisoned", False: "alive"}[life.poisoned]
 
 

@@ -536,9 +536,14 @@ _COOPERATIVE = span("2.4.0")
 
 
 def _protocols(lines: _Lines, history: History) -> Iterator[Diagnosis]:
-    lives = [life for life in history.now() if life.dead is None]
-    able = [life for life in lives if life.protocol == "COOPERATIVE"]
-    eager = [life for life in lives if life.possible and not life.possible & _COOPERATIVE]
+    lives = history.all()
+    old = [life for life in lives if life.possible and not life.possible & _COOPERATIVE]
+    able = [
+        life
+        for life in lives
+        if life.protocol == "COOPERATIVE" and any(one.places[1] > life.places[0] for one in old if one is not life)
+    ]
+    eager = [one for one in old if any(one.places[1] > life.places[0] for life in able)]
     if able and eager:
         yield Diagnosis(
             name="eager beside cooperative",

@@ -68,6 +68,8 @@ class Event:
     fits: bool = True
     """Whether some release of the catalogue prints this text with these numbers."""
     simulated: bool = False
+    elsewhere: bool = False
+    """Whether the release that was named does not print it, and another does."""
 
     def number(self, name: str) -> int | None:
         """A number by its name; None where the line has it not."""
@@ -145,15 +147,21 @@ def _made(
     possible: Releases = 0
     alternatives: list[tuple[str, Releases]] = []
     chosen = False
+    anywhere: Releases = 0
     for one, said in found:
-        fitting = _fitting(one.kind, tuple(said.items()), one.releases) & within
+        every = _fitting(one.kind, tuple(said.items()), one.releases)
+        anywhere |= every
+        fitting = every & within
         if fitting and not chosen:
             reading, slots, chosen = one, said, True
         possible |= fitting
         if fitting and one.slots:
             alternatives.append((one.slots[-1], fitting))
     fits = bool(possible)
-    if not possible:
+    elsewhere = bool(anywhere) and not possible
+    if elsewhere:
+        possible = anywhere
+    elif not possible:
         possible = sum({one.releases for one, _ in found}) if len(found) > 1 else found[0][0].releases
     names = {name for name, _ in alternatives}
     numbers, words = [], []
@@ -181,6 +189,7 @@ def _made(
         line=line,
         fits=fits,
         simulated=record.simulated,
+        elsewhere=elsewhere,
     )
 
 

@@ -18,7 +18,7 @@ STARTS = ("upgrade.from lowers", "starts eager", "starts cooperative", "eager is
 _NOBODY = CAUSES | {"version", "broker rebalances", "broker rebalanced", "broker assigned"}
 _RELEASE_CANDIDATES = one("2.2.2-rc1") | one("2.3.1-rc1")
 
-MOST_MEMBERS = 20_000
+MOST_MEMBERS = 5_000
 _MOST_KINDS = 200
 
 
@@ -37,7 +37,11 @@ class Life:
     dead: Event | None = None
     poisoned_by: Event | None = None
     """The answer that told it a version which its jar cannot speak, or may not be able to."""
+    closed: bool = False
+    """Whether it was closed in an orderly way."""
     lines: int = 0
+    places: tuple[int, int] = (0, 0)
+    """Its first and its last line, counted over all lines that matter."""
     first: float | None = None
     last: float | None = None
     upgrade_from: str = ""
@@ -60,7 +64,7 @@ class Life:
     @property
     def poisoned(self) -> bool | None:
         """Whether it lives and will die at the next rebalance; None if its release decides that, and is not known."""
-        if self.poisoned_by is None or self.dead is not None:
+        if self.poisoned_by is None or self.dead is not None or self.closed:
             return False
         common = self.poisoned_by.number("common") or 0
         versions = latest_versions(self.possible)
@@ -79,10 +83,12 @@ class History:
         self.leaders: Counter[str] = Counter()
         self.generation: int | None = None
         self.forgotten = 0
+        self.noted = 0
         self._releases_of: dict[str, Releases] = {}
 
     def note(self, event: Event) -> Life | None:
         """One more line, in the order of time; the life that it belongs to, if it is a member's."""
+        self.noted += 1
         if event.kind == "version":
             self._releases_of[event.file] = self._releases_of.get(event.file, 0) | event.possible
         if event.kind in ("broker rebalanced", "broker assigned"):
@@ -93,6 +99,7 @@ class History:
         if life is None:
             return None
         life.lines += 1
+        life.places = (life.places[0] or self.noted, self.noted)
         if event.time is not None:
             life.first = event.time if life.first is None else life.first
             life.last = event.time
@@ -111,7 +118,8 @@ class History:
             lives = self.lives[event.member] = [self._born(event, 1)]
             return lives[-1]
         life = lives[-1]
-        restarted = life.dead is not None and (event.kind not in DEADLY | {"dies"} or not _same(life.dead, event))
+        restarted = life.closed and event.kind in STARTS
+        restarted |= life.dead is not None and (event.kind not in DEADLY | {"dies"} or not _same(life.dead, event))
         began = event.kind in STARTS and any(key[0] not in STARTS for key in life.repeats)
         again = event.kind in STARTS and life.repeats.get(_key(event), 0) > 0
         impossible = event.fits and not life.possible & event.possible
@@ -157,8 +165,14 @@ class History:
                 life.poisoned_by = event
         elif kind == "poisoned":
             life.used = event.number("used")
+        elif kind == "closes":
+            for lives in self.lives.values():
+                if lives[-1].member == event.member or lives[-1].member.startswith(f"{event.member}-StreamThread"):
+                    lives[-1].closed = True
         elif kind == "joined":
             life.generation = event.number("generation")
+            # Whoever joins again after it was told a version was able to speak it.
+            life.poisoned_by = None
             self.generation = max(self.generation or 0, life.generation or 0)
         if (kind in DEADLY and (event.exception or event.level == "ERROR")) or (kind == "dies" and life.dead is None):
             life.dead = event

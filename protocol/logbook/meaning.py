@@ -23,7 +23,9 @@ def meaning(event: Event) -> str:
     """What the line means, there where it was printed."""
     telling = _TELLING.get(event.kind)
     text = telling(event) if telling else ""
-    if not event.fits:
+    if event.elsewhere:
+        text += f" The release that was named does not print this; {event.printed_by} does."
+    elif not event.fits:
         text += " No release that is known here prints these numbers: a custom build, a test, or a later release."
     return text.strip()
 
@@ -291,6 +293,7 @@ _TELLING: dict[str, Callable[[Event], str]] = {
     "unknown error code": lambda event: f"Error code {event.number('code')} of a newer leader: the thread dies.",
     "version": lambda event: f"This process runs Kafka {event.word('release')}.",
     "joined": _joined,
+    "closes": lambda event: "The process is closed in an orderly way.",
     "poll timeout": lambda event: (
         "The thread did not poll for max.poll.interval.ms and is put out. Not version probing."
     ),

@@ -30,6 +30,7 @@ def _client() -> Iterator[Row]:
         ("AbstractCoordinator", "INFO", "joined", f"{joined} {{group}} with generation {{generation}}", span("", _OLD)),
         ("AbstractCoordinator", "INFO", "joined", f"{joined} with generation {{generation}}", span("1.0.0", "2.6.0")),
         ("AbstractCoordinator", "INFO", "joined", f"{joined} with generation {generation}", span("2.6.1")),
+        ("StreamThread", "INFO", "closes", "State transition from {state} to PENDING_SHUTDOWN", everything()),
         ("AbstractCoordinator", "WARN", "poll timeout", "consumer poll timeout has expired", span("2.1.0")),
         ("ConsumerCoordinator", "DEBUG", "leads", f"{finished} {{group}}:", span(last=_OLD)),
         ("ConsumerCoordinator", "DEBUG", "leads", f"{finished}: ", span("1.0.0", "2.3.1")),

@@ -22,6 +22,7 @@ ANCHORS = (
     b"rror code",
     b"to shutdown",
     b"joined group",
+    b"to PENDING_SHUTDOWN",
     b"poll timeout has expired",
     b"during processing",
     b"Stabilized group",
