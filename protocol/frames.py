@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
@@ -45,7 +46,7 @@ def frames(trace: Trace) -> dict[str, object]:
     stands once, in a table: a notebook keeps these data in its file.
     """
     tables = _Tables({}, {}, {}, {})
-    played = [_frame(step, tables) for step in trace]
+    played = [_frame(step, note, tables) for step, note in zip(trace, _notes(trace), strict=True)]
     return {
         "schema": SCHEMA,
         "meta": _meta(trace),
@@ -119,6 +120,7 @@ def _meta(trace: Trace) -> dict[str, object]:
         "binaries": [{"name": name, "latest": latest, "side": side[name]} for name, latest in _binaries(trace).items()],
         "picks": dict(trace.picks),
         "python": f"simulate(Scenario({', '.join(f'{pick}={_python(value)}' for pick, value in trace.picks.items())}))",
+        "legend": list(_legend(trace, side)),
         "bounces": [{"frame": number, "text": text} for number, text in order],
         "outcome": {
             "kind": trace.outcome.kind,
@@ -172,7 +174,7 @@ def _changed(before: Mapping[str, object], after: Mapping[str, object]) -> dict[
     return {key: value for key, value in after.items() if before.get(key) != value}
 
 
-def _frame(step: Step, tables: _Tables) -> dict[str, object]:
+def _frame(step: Step, note: str, tables: _Tables) -> dict[str, object]:
     known = {member.name: _member(member) for member in step.before.members}
     changes: dict[str, list[str]] = {}
     for member in step.after.members:
@@ -194,13 +196,82 @@ def _frame(step: Step, tables: _Tables) -> dict[str, object]:
         "at": round(step.at, 3),
         "members": [[who, json.loads(changed)] for changed, who in changes.items()],
         "group": _changed(_group(step.before.group), _group(step.after.group)),
+        "changes": [[who, what] for what, who in _changes(step).items()],
         "moves": [[key, who] for key, who in moves.items()],
         "messages": [_place(tables.messages, json.dumps(_message(sent, tables))) for sent in step.messages],
         "log": [{"members": who, "level": level, "text": text} for (level, text), who in logged.items()],
         "why": _place(tables.reasons, step.why),
+        "note": _place(tables.reasons, note) if note else "",
         "source": _place(tables.sources, step.source),
     }
     return {key: value for key, value in frame.items() if value not in ("", [], {})}
+
+
+def _changes(step: Step) -> dict[str, list[str]]:
+    """What a step changed, in words, and for whom; members to whom the same happened share a line, ◆ is the group."""
+    lines: dict[str, list[str]] = {}
+    for now in step.after.members:
+        old = step.before.member(now.name)
+        parts = []
+        if old.state != now.state:
+            parts.append(f"{_words(old.state)} → {_words(now.state)}")
+        if old.binary != now.binary:
+            parts.append(f"jar {old.binary} → {now.binary}")
+        if old.used != now.used:
+            parts.append(f"speaks v{old.used} → v{now.used}")
+        if old.tasks and not now.tasks:
+            parts.append("gives up its tasks")
+        elif old.tasks != now.tasks:
+            parts.append(f"gets {len(now.tasks)} task{'' if len(now.tasks) == 1 else 's'}")
+        if now.member_id and old.member_id != now.member_id:
+            parts.append(f"new id {now.member_id}" if old.member_id else f"joins as {now.member_id}")
+        if now.failure and now.failure != old.failure:
+            parts.append(now.failure.exception)
+        if parts:
+            lines.setdefault(", ".join(parts), []).append(now.name)
+    before, after = step.before.group, step.after.group
+    parts = []
+    if before.state != after.state:
+        parts.append(f"{_words(before.state)} → {_words(after.state)}")
+    if before.generation != after.generation:
+        parts.append(f"generation {after.generation}")
+    if before.leader_id != after.leader_id:
+        parts.append(f"{after.leader_id} leads" if after.leader_id else "no leader")
+    parts += [f"{ghost} is a ghost" for ghost in after.ghosts if ghost not in before.ghosts]
+    parts += [f"{gone} is forgotten" for gone in before.members if gone not in after.members]
+    if parts:
+        lines[", ".join(parts)] = ["◆"]
+    return lines
+
+
+def _words(state: str) -> str:
+    """A state as prose has it.
+
+    >>> _words("PreparingRebalance")
+    'preparing rebalance'
+    """
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", state).lower()
+
+
+def _legend(trace: Trace, side: Mapping[str, str]) -> Iterator[list[str]]:
+    """What the signs of this run mean: each pair of a jar and a version spoken, then what else there is to see."""
+    views = [trace.first, *(step.after for step in trace)]
+    latest = sorted({(member.latest, side[member.binary]) for view in views for member in view.members})
+    spoken = dict.fromkeys(
+        (member.binary, member.used, member.latest)
+        for view in views
+        for member in view.members
+        if member.alive and not member.poisoned
+    )
+    for binary, used, most in spoken:
+        says = side[binary] if used == most else next((one for version, one in latest if version >= used), side[binary])
+        yield [f"dot jar-{side[binary]} says-{says}", f"{binary}{', speaks' if used == most else ' speaking'} v{used}"]
+    if any(view.group.ghosts for view in views):
+        yield ["sign ghost", "gone, but the broker still waits for it"]
+    if any(member.poisoned for view in views for member in view.members):
+        yield ["sign poisoned", "poisoned: told more than its jar can speak"]
+    if any(sent.probing for step in trace for sent in step.messages):
+        yield ["sign probe", "probing answer"]
 
 
 def _message(sent: Sent, tables: _Tables) -> dict[str, object]:
@@ -213,6 +284,8 @@ def _message(sent: Sent, tables: _Tables) -> dict[str, object]:
         message["tasks"] = [str(task) for task in sent.tasks]
     if sent.probing:
         message["probing"] = True
+    if label := _label(sent):
+        message["label"] = label
     if sent.data:
         message["data"] = _place(tables.payloads, sent.data.hex())
     return message
@@ -250,3 +323,41 @@ def _type(value: object, length: int) -> str:
         return "int"
     prefix = length - len(value.encode()) if isinstance(value, str) else 0
     return f"text{prefix}" if prefix in (2, 4) else ""
+
+
+def _label(sent: Sent) -> str:
+    """A message in a few characters: the two ints of its payload, and the tasks.
+
+    >>> _label(Sent("JoinGroup", "C", "coordinator", 4, 4))
+    'joins v4/4'
+    """
+    if sent.kind == "LeaveGroup" or sent.version is None:
+        return "leaves" if sent.kind == "LeaveGroup" else ""
+    ints = f"v{sent.version}" + (f"/{sent.supported}" if sent.supported is not None and sent.supported >= 0 else "")
+    if sent.receiver == "coordinator":
+        return f"{'assigns' if sent.kind == 'SyncGroup' else 'joins'} {ints}"
+    tasks = f"{len(sent.tasks)} tasks" if len(sent.tasks) > 2 else " ".join(map(str, sent.tasks))
+    return f"{ints}, {tasks or 'no tasks'}"
+
+
+def _notes(trace: Trace) -> Iterator[str]:
+    """For each step what a reader must not miss: who will die of what was told, and when the dead were told it."""
+    told: dict[str, int] = {}
+    for step in trace:
+        poisoned = [member for member in step.after.members if member.poisoned]
+        told = {member.name: told.get(member.name, step.generation) for member in poisoned}
+        death = next((death for death in trace.outcome.deaths if death.step == step.number), None)
+        if poisoned:
+            first = poisoned[0]
+            jar = f"{first.binary} speaks at most v{first.latest}"
+            yield (
+                f"{', '.join(told)} poisoned in generation {told[first.name]}."
+                f" Told v{first.used}, while {jar}: the next subscription kills."
+            )
+        elif death and step.tag == "death":
+            seen = (
+                "was seen one generation later" if death.cause < death.generation else "showed in the next subscription"
+            )
+            yield f"The cause is generation {death.cause}. It {seen}."
+        else:
+            yield ""

@@ -74,6 +74,35 @@ def test_the_fields_of_a_payload_fill_it(trace: Trace) -> None:
         assert [name for name, _, _ in data["shapes"][shape]].count("version") == 2, "the envelope's and the payload's"
 
 
+def test_members_to_whom_the_same_happened_share_a_line() -> None:
+    data: Any = frames(simulate(SCENARIOS[0]))
+    assert data["frames"][2]["changes"][0] == [["A", "B"], "stable → joining"]
+    assert data["frames"][6]["changes"] == [
+        [["A", "B"], "syncing → stable"],
+        [["C"], "syncing → probing, speaks v4 → v3"],
+        [["◆"], "completing rebalance → stable"],
+    ]
+
+
+def test_the_legend_tells_every_pair_of_a_jar_and_a_version_that_is_shown() -> None:
+    data: Any = frames(simulate(SCENARIOS[0]))
+    assert [text for _, text in data["meta"]["legend"]] == [
+        "2.0.0, speaks v3",
+        "2.1.0, speaks v4",
+        "2.1.0 speaking v3",
+        "gone, but the broker still waits for it",
+        "probing answer",
+    ]
+
+
+def test_poison_is_noted_until_it_kills_and_death_names_its_cause() -> None:
+    data: Any = frames(simulate(SCENARIOS[1]))
+    notes = [data["reasons"][frame["note"]] if "note" in frame else "" for frame in data["frames"]]
+    assert [number for number, note in enumerate(notes, start=1) if note] == [7, 8, 9, 10]
+    assert notes[6].startswith("B, C poisoned in generation 2. Told v4, while 2.0.0 speaks at most v3")
+    assert notes[9].startswith("The cause is generation 2.")
+
+
 def test_frames_of_a_run_are_the_same_every_time() -> None:
     assert json.dumps(frames(crash())) == json.dumps(frames(crash()))
 

@@ -67,8 +67,7 @@ def test_the_module_holds_its_style_sheet_and_nothing_that_ends_a_script() -> No
 
 def test_the_sources_ask_for_nothing_from_outside() -> None:
     paths = [*FOLDER.parent.glob("*/*.js"), *FOLDER.parent.glob("*/*.css")]
-    texts = {kind: "".join(p.read_text(encoding="utf-8") for p in paths if p.suffix == kind) for kind in (".js", ".css")}
-    script, style = texts.values()
+    script, style = ("".join(p.read_text("utf-8") for p in paths if p.suffix == end) for end in (".js", ".css"))
     assert script and style and not re.findall(r'^import[^"]*"(?!\.)', script, re.MULTILINE)
     assert "fetch(" not in script and "innerHTML" not in script and "eval(" not in script
     assert "@import" not in style and "url(" not in style

@@ -22,7 +22,7 @@ from .presets import PRESETS, Preset
 
 __all__ = ["PRESETS", "Bench", "Preset", "link", "read_link"]
 
-ENTRY = "export { begin, difference, mount, show, start, unfold };\nexport default { render };\n"
+ENTRY = "export { begin, mount, show, start, unfold };\nexport default { render };\n"
 
 
 @functools.cache

@@ -36,6 +36,12 @@ function number(key, name, [least, most], now, pick, disabled) {
   return html("div", { class: "number" }, button(-1, "−", `fewer: ${name}`), input, button(1, "+", `more: ${name}`));
 }
 
+function download(name, content) {
+  const url = URL.createObjectURL(new Blob([content]));
+  html("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}
+
 /** The bounce order: chips to drag, or to move with the arrow keys; Delete leaves one out, Enter takes it in again. */
 function order(run, names, now, pick, disabled) {
   const list = html("div", { class: "order" });
@@ -131,7 +137,7 @@ function header(run, data, { ask, save, address, at, told }) {
   const python = act("python", "Copy as Python");
   python.addEventListener("click", copied(python, () => `from protocol import Scenario, simulate, teaching\n\n${data.meta.python}`));
   const menu = html("details", { class: "menu" }, html("summary", { class: "plain", "data-key": "export" }, "Export"),
-    html("div", {}, python, ...EXPORTS.map(([kind, text]) => act(`export:${kind}`, text, () => { menu.open = false; save?.(kind); }, { disabled: offline && "disabled", title: offline ? "in the notebook" : undefined }))));
+    html("div", {}, python, ...EXPORTS.map(([kind, text]) => act(`export:${kind}`, text, () => { menu.open = false; if (save) save(kind); else download("trace.json", JSON.stringify(data, (name, value) => (/^(layouts|slots|bench|runs)$/.test(name) ? undefined : value), 1)); }, { disabled: offline && kind !== "json", title: offline && kind !== "json" ? "in the notebook" : undefined }))));
   menu.addEventListener("keydown", (event) => { if (event.key === "Escape") { menu.open = false; menu.firstChild.focus(); } });
   menu.addEventListener("focusout", (event) => { if (event.relatedTarget && !menu.contains(event.relatedTarget)) menu.open = false; });
 
@@ -220,9 +226,7 @@ function render({ model, el }) {
     clearTimeout(waiting);
     const { host, opts } = view;
     if (message.file) {
-      const url = URL.createObjectURL(new Blob([buffers[0]]));
-      html("a", { href: url, download: message.file }).click();
-      setTimeout(() => URL.revokeObjectURL(url), 60_000);
+      download(message.file, buffers[0]);
       host.player.tell(`${message.file} is in your downloads.`);
     } else if (message.told) { // the pickers go back to what is on the screen
       const old = host.player;

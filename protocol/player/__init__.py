@@ -28,14 +28,13 @@ from ..frames import frames
 from ..machine import GROUP, MEMBER
 from ..trace import Trace
 
-
 KINDS = ("html", *FILMS, "json")
 """What a run can be exported to."""
 
 PARTS = ("elements", "run", "diagram", "spacetime", "panel", "mount", "entry")
 """The files of the player's module, each after those that it imports."""
 
-ENTRY = "export { difference, mount, start, unfold };\nexport default { render: attach };\n"
+ENTRY = "export { mount, start, unfold };\nexport default { render: attach };\n"
 
 
 @functools.cache

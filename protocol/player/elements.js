@@ -17,9 +17,9 @@ export function html(tag, props = {}, ...kids) {
   if (name) element.className = name;
   for (const [key, value] of Object.entries(rest)) {
     if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
-    else if (value !== undefined && value !== false) element.setAttribute(key, value === true ? "" : value);
+    else if (value != null && value !== false) element.setAttribute(key, value === true ? "" : value);
   }
-  element.append(...kids.filter((kid) => kid !== null && kid !== undefined));
+  element.append(...kids.filter((kid) => kid != null));
   return element;
 }
 

@@ -23,8 +23,7 @@ const NARROW = 620; // below this the members' diagram runs downwards
 /**
  * Show a run in an element.
  *
- * opts: start (a step), speed, theme ("light" or "dark"; else what is painted behind), label,
- * onstep(index), called at each step that the reader takes, and more(run, pinned, choose), which makes what stands
+ * opts: start (a step), onstep(index), called at each step that the reader takes, and more(run, pinned, choose), which makes what stands
  * around: { head, aside, below } as elements, show(index), and the step `at` which the pinned run parts from this one.
  * `style` is added to the style sheet; `data.pinned` is another run's data, drawn below this one's.
  */
@@ -38,14 +37,14 @@ export function mount(host, data, opts = {}) {
   let index = -1;
   let playing = false;
   let timer = 0;
-  let speed = opts.speed ?? 1;
+  let speed = 1;
   let moving = [];
 
   // A shadow root: no theme leaks in, no rule and no id leaks out.
   host.classList.add("vp-host");
   host.dataset.lmSuppressShortcuts = "true"; // JupyterLab: its one-letter shortcuts stay away from our keys
   const shadow = host.shadowRoot ?? host.attachShadow({ mode: "open" });
-  const root = html("div", { class: "player", role: "group", tabindex: -1, "aria-label": opts.label ?? "One run of the group, step by step" });
+  const root = html("div", { class: "player", role: "group", tabindex: -1, "aria-label": "One run of the group, step by step" });
   shadow.replaceChildren(html("style", {}, STYLE, opts.style ?? ""), root);
 
   const members = { wide: diagram(data.layouts.members, data.slots), tall: diagram(data.layouts.members_tall, data.slots) };
@@ -71,14 +70,14 @@ export function mount(host, data, opts = {}) {
   const stage = html("section", { class: "stage", "aria-label": "State diagrams" },
     caption("Members", html("span", { class: "aside" }, "the ring is the jar it runs, the fill is the version it speaks")), boardBox,
     html("div", { class: "row" },
-      html("div", { class: "groupbox" }, caption("◆ Group coordinator", known), coordinatorBox), ...(more.aside ? [more.aside] : [])));
+      html("div", { class: "groupbox" }, caption("◆ Group coordinator", known), coordinatorBox), more.aside));
 
   const button = (name, text, key, action) =>
     html("button", { type: "button", class: "button", "aria-label": text, "aria-keyshortcuts": key, title: `${text} (${key})`, onclick: action }, icon(name));
   const playButton = button("play", "Play", "Space", () => play(!playing));
   playButton.classList.add("primary");
   const pace = html("select", { class: "speed", "aria-label": "Speed" },
-    ...[0.5, 1, 2, 4].map((value) => html("option", { value, selected: value === speed }, `${value}×`)));
+    ...[0.5, 1, 2, 4].map((value) => html("option", { value, selected: value === 1 }, `${value}×`)));
   pace.addEventListener("change", () => { speed = Number(pace.value); if (playing) wait(); });
   const where = html("output", { class: "where", "aria-hidden": "true" });
   const keys = sheet();
@@ -92,11 +91,11 @@ export function mount(host, data, opts = {}) {
     html("button", { type: "button", class: "button", "aria-label": "Keys", "aria-keyshortcuts": "?", title: "Keys (?)", onclick: () => keys.showModal() }, "?"),
     legend(run));
   const film = html("section", { class: "film", "aria-hidden": "true" });
-  root.append(...(more.head ? [more.head] : []),
+  root.append(...[more.head].filter(Boolean),
     html("header", { class: "top" }, html("p", { class: "name" }, data.meta.title), numbers.element),
     html("div", { class: "side" }, said.element, details.element, list.element),
     stage,
-    html("section", { class: "time", "aria-label": "Time" }, time.element, ...(more.below ? [more.below] : []), controls),
+    html("section", { class: "time", "aria-label": "Time" }, time.element, more.below, controls),
     film, keys);
 
   function use(kind) {
@@ -139,7 +138,7 @@ export function mount(host, data, opts = {}) {
     });
     const edge = to > 0 ? groupEdge(to) : null;
     coordinator.light(edge ? [edge] : [], [state.group.state]);
-    coordinator.picture.setAttribute("aria-label", `Group: ${words(state.group.state)}, generation ${state.group.generation}`);
+    coordinator.picture.setAttribute("aria-label", `Group: ${words(state.group.state)}`);
     put(pill, coordinator.place(state.group.state));
     generation.textContent = `gen ${state.group.generation}`;
     const { leader_id: leader, ghosts } = state.group;
@@ -234,7 +233,7 @@ export function mount(host, data, opts = {}) {
     bound[key]();
   });
 
-  const paint = () => { root.dataset.theme = opts.theme ?? (isDark(host.parentElement ?? document.body) ? "dark" : "light"); };
+  const paint = () => { root.dataset.theme = isDark(host.parentElement ?? document.body) ? "dark" : "light"; };
   const watching = new MutationObserver(paint);
   for (const node of [document.documentElement, document.body]) {
     watching.observe(node, { attributes: true, attributeFilter: ["class", "style", "data-theme", "data-jp-theme-light", "data-jp-theme-name"] });

@@ -1,7 +1,7 @@
 /** What is said about a step: the sentence, the counts, the facts, the list of all steps, the legend, the keys. */
 
 import { caption, html, plural } from "./elements.js";
-import { difference, together } from "./run.js";
+import { together } from "./run.js";
 
 const TAGS = { probing: "version probing", upgrading: "upgrade", poison: "poison", death: "death" };
 const KEYS = [
@@ -35,25 +35,10 @@ export function sentence(run) {
       title.textContent = frame?.title ?? run.opening;
       why.textContent = frame ? frame.why
         : `${plural(members.length, "member")}, ${run.states[0].group.leader || "nobody"} leads. Press play, or step with the arrow keys.`;
-      note.className = "note";
-      note.replaceChildren();
-      const poisoned = Object.entries(run.told[index]);
-      if (index === run.length - 1) {
-        note.classList.add(run.data.meta.outcome.deaths.length ? "bad" : "end");
-        note.append(html("b", {}, "How it ended. "), run.data.meta.outcome.text);
-      } else if (poisoned.length) {
-        const member = run.states[index].members[poisoned[0][0]];
-        note.classList.add("bad");
-        note.append(html("b", {}, `${poisoned.map(([name]) => name).join(", ")} poisoned in generation ${poisoned[0][1]}. `),
-          `Told v${member.speaks}, while ${member.jar} speaks at most v${member.supports}: the next subscription kills.`);
-      } else if (frame?.tag === "death") {
-        const death = run.data.meta.outcome.deaths.find((one) => one.step === index);
-        if (death) {
-          note.classList.add("bad");
-          note.append(html("b", {}, `The cause is generation ${death.cause}. `),
-            death.cause < death.generation ? "It was seen one generation later." : "It showed when they had to subscribe again.");
-        }
-      }
+      const last = index === run.length - 1;
+      const [head, ...rest] = (last ? `How it ended. ${run.data.meta.outcome.text}` : frame?.note ?? "").split(/(?<=\.) /);
+      note.className = `note ${last && !run.data.meta.outcome.deaths.length ? "end" : "bad"}`;
+      note.replaceChildren(...(head ? [html("b", {}, `${head} `), rest.join(" ")] : []));
     },
   };
 }
@@ -99,8 +84,8 @@ export function facts(run) {
   const part = (title, ...kids) => html("div", { class: "part" }, caption(title), ...kids);
 
   function changes(index) {
-    const lines = difference(run, index);
-    const list = lines.map(([who, what]) => html("li", {}, html("b", { title: who }, who), html("span", {}, what)));
+    const lines = run.frames[index]?.changes ?? [];
+    const list = lines.map(([who, what]) => html("li", {}, html("b", { title: who.join(" ") }, together(who, run.names)), html("span", {}, what)));
     return part("What changed", list.length ? html("ul", { class: "changes" }, ...list)
       : html("p", { class: "quiet" }, index ? "No state: something is on its way." : "Nothing yet."));
   }
@@ -191,28 +176,12 @@ export function contents(run, hooks) {
 }
 
 export function sheet() {
-  const dialog = html("dialog", { class: "sheet", "aria-label": "Keys" }, caption("Keys"),
+  return html("dialog", { class: "sheet", "aria-label": "Keys" }, caption("Keys"),
     html("dl", {}, ...KEYS.map(([keys, what]) => html("div", {}, html("dt", {}, html("kbd", {}, keys)), html("dd", {}, what)))),
     html("form", { method: "dialog" }, html("button", { class: "plain" }, "Close")));
-  dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
-  return dialog;
 }
 
 /** What the colours mean: each pair of a jar and a version spoken that this run shows, then what else it shows. */
 export function legend(run) {
-  const shown = new Map();
-  const also = new Map();
-  run.states.forEach((state, i) => {
-    for (const name of run.names) {
-      const member = state.members[name];
-      if (run.poisoned(member)) also.set("poisoned", "poisoned: told more than its jar can speak");
-      const text = member.speaks === member.supports ? `${member.jar}, speaks v${member.speaks}` : `${member.jar} speaking v${member.speaks}`;
-      if (run.alive(member) && !run.poisoned(member)) shown.set(text, run.paint(member));
-    }
-    if (state.group.ghosts.length) also.set("ghost", "gone, but the broker still waits for it");
-    if (run.frames[i]?.messages.some((message) => message.probing)) also.set("probe", "probing answer");
-  });
-  return html("div", { class: "legend" },
-    ...[...shown].map(([text, paint]) => html("span", {}, html("i", { class: `dot ${paint}` }), text)),
-    ...[...also].map(([kind, text]) => html("span", {}, html("i", { class: `sign ${kind}` }), text)));
+  return html("div", { class: "legend" }, ...run.data.meta.legend.map(([sign, text]) => html("span", {}, html("i", { class: sign }), text)));
 }

@@ -1,7 +1,6 @@
 /** The space-time diagram, which is the scrubber, too. */
 
 import { CROWN, html, svg } from "./elements.js";
-import { label } from "./run.js";
 
 /** One lane a member, time to the right; it is the scrubber, too. */
 export function spacetime(run, hooks, pinned, split = 0) {
@@ -18,7 +17,7 @@ export function spacetime(run, hooks, pinned, split = 0) {
 
   const centre = (lane) => top + lanes.indexOf(lane) * high + high / 2;
   const x = (index) => index * column;
-  const picture = svg("svg", { class: "spacetime", role: "img", "aria-label": "Space-time diagram: one lane for each member, time runs to the right" });
+  const picture = svg("svg", { class: "spacetime", role: "img", "aria-label": "Space-time diagram: a lane for each member" });
   const veil = svg("rect", { class: "veil", y: top - 4, height: height - top + 4 });
   const cursor = svg("rect", { class: "cursor", y: 1, rx: 5, height: height - 2 });
   const labels = svg("g", { class: "labels" });
@@ -28,7 +27,7 @@ export function spacetime(run, hooks, pinned, split = 0) {
   const shadow = svg("rect", { class: "cursor", y: 0, height: 999 });
   const later = svg("rect", { class: "veil", y: 0, height: 999, width: 99999 });
   const scroller = html("div", { class: "scroller" }, picture, range, ...(pinned ? [below] : []));
-  const named = (lane, tall) => html("span", { style: `height:${tall}px`, title: lane || "the group, as its coordinator holds it" }, lane || "◆ group");
+  const named = (lane, tall) => html("span", { style: `height:${tall}px`, title: lane }, lane || "◆ group");
   const key = html("div", { class: "lanes", style: `padding-top:${top}px`, "aria-hidden": "true" },
     ...lanes.map((lane) => named(lane, high)), ...(pinned ? [html("i", {}, "pinned"), ...pinned.names.map((lane) => named(lane, low))] : []));
 
@@ -153,7 +152,7 @@ export function spacetime(run, hooks, pinned, split = 0) {
         x: right ? x(index + 1) + 5 : x(index) - 5, y: centre(who) + 4,
         "text-anchor": right ? "start" : "end", class: messages.some((message) => message.probing) ? "probe" : "",
       });
-      text.textContent = [...new Set(messages.map(label))].filter(Boolean).join(", ");
+      text.textContent = [...new Set(messages.map((message) => message.label))].filter(Boolean).join(", ");
       return text;
     }));
     if (scrolls) scroller.scrollTo({ left, behavior: smooth ? "smooth" : "auto" });

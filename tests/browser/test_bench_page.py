@@ -128,6 +128,17 @@ def test_the_link_that_is_copied_opens_where_it_was_copied(show: Callable[..., P
     page.wait_for_function("async () => (await navigator.clipboard.readText()).includes('simulate(Scenario(')")
 
 
+def test_the_trace_is_kept_without_python(show: Callable[..., Page], tmp_path: Path) -> None:
+    page = show(both())
+    key(page, "export").click()
+    with page.expect_download() as download:
+        key(page, "export:json").click()
+    download.value.save_as(tmp_path / "trace.json")
+    kept = json.loads((tmp_path / "trace.json").read_text(encoding="utf-8"))
+    assert kept["schema"] == 1 and len(kept["frames"]) == 24 and "layouts" not in kept
+    expect(key(page, "export:gif")).to_be_disabled()
+
+
 def test_without_the_right_to_copy_the_text_is_shown(show: Callable[..., Page]) -> None:
     page = show(Bench())
     page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(); }")
