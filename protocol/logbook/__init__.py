@@ -5,7 +5,7 @@ What would print such lines is in `leader` and `member`; bytes are taken apart i
 
 from __future__ import annotations
 
-from .diseases import NAMES, Diagnosis, Noted
+from .diagnosis import NAMES, Diagnosis, Noted
 from .events import Event
 from .explanation import Explanation, NoLog, explain, read
 from .history import Life

@@ -14,7 +14,8 @@ from typing import BinaryIO
 
 from ..errors import VersionProbingError
 from ..releases import release
-from .diseases import Diagnosis, Noted, diagnoses
+from .diagnosis import Diagnosis, Noted
+from .diseases import diagnoses
 from .events import Event, events
 from .history import History, Life
 from .record import record

@@ -12,6 +12,7 @@ from .. import group
 from ..releases import Release, release
 from ..scenario import Scenario
 from ..trace import Trace
+from ..upgrade import Report
 from .rounds import Round
 
 SAMPLE = 4
@@ -74,3 +75,38 @@ def of_run(trace: Trace, *, members: int, asked: int, first: int = 1) -> tuple[i
     rebalances = sum(cost for cost, _ in costs) + more * round(sum(cost for cost, _ in middle) / len(middle))
     seconds = sum(cost for _, cost in costs) + more * sum(cost for _, cost in middle) / len(middle)
     return rebalances, round(seconds, 1)
+
+
+def cost_of(
+    old: Release,
+    todo: Sequence[Round],
+    members: int,
+    threads: int,
+    static: bool,
+    leaves: bool,
+    report: Report | None,
+    *,
+    optional: bool,
+) -> tuple[Cost, Trace]:
+    """What the rounds cost, from the fastest restarts to slow ones; with `optional`, or one of the rounds alone."""
+    count, few = min(members, SAMPLE), min(threads, 2)
+    runs = [
+        run(old, todo, members=count, threads=few, static=static, leaves=leaves or None, restart=restart)
+        for restart in ("before", "after")
+    ]
+    costs = [
+        [of_run(trace, members=count, asked=members, first=1 + i * count) for i in range(len(todo))] for trace in runs
+    ]
+    rebalances = [sum(cost for cost, _ in one) for one in costs]
+    seconds = [sum(cost for _, cost in one) for one in costs]
+    least, most = min(rebalances), max(rebalances)
+    proved = report.verdict.rebalances if report is not None and not static and not leaves and few == 1 else None
+    if proved is not None:
+        # The proof's own numbers hold for restarts within the session; later rounds change no version.
+        more = members * (len(todo) - 1)
+        least = proved[0] + more
+        most = max(most if report is not None and not report.ok else least, (proved[1] or proved[0]) + more)
+    if optional:
+        least, seconds = min(cost for cost, _ in costs[0]), [min(cost for _, cost in costs[0]), *seconds]
+    low, high = round(min(seconds), 1), round(max(seconds), 1)
+    return Cost(rebalances=(least, most), seconds=(low, high)), runs[0]
