@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import platform
@@ -20,6 +21,7 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
 from packaging.version import Version
 from rattler import MatchSpec, VersionSpec
 from rattler import Version as CondaVersion
@@ -172,6 +174,21 @@ def test_a_lock_satisfies_pyproject(lock: str, names: list[str]) -> None:
 def test_the_lock_for_tests_holds_the_lock_of_the_textbook() -> None:
     assert pins("requirements.txt").items() <= pins("requirements-site.txt").items()
     assert pins("requirements-site.txt").items() <= pins("requirements-dev.txt").items()
+
+
+def test_what_is_imported_is_locked() -> None:
+    """Every package that the code, its tests or the book's tools import, but for the one that needs a C library."""
+    files = [path for folder in ("protocol", "tests", "book") for path in (ROOT / folder).rglob("*.py")]
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in files]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    names |= {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom) and not node.level}
+    ours = {"protocol", *(path.stem for path in files), *(path.parent.name for path in files)}
+    foreign = {name.partition(".")[0] for name in names} - sys.stdlib_module_names - ours
+    given = metadata.packages_distributions()
+    locks = {canonicalize_name(name) for name in pins("requirements-dev.txt")}
+    astray = {name for name in foreign if not locks & {canonicalize_name(d) for d in given.get(name, ())}}
+    assert astray <= {requirement.name for requirement in extra("dot")}
 
 
 def test_the_build_backend_is_locked() -> None:
