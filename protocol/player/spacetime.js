@@ -23,7 +23,7 @@ export function spacetime(run, hooks, pinned, split = 0) {
   const labels = svg("g", { class: "labels" });
   const marks = [];
   const range = html("input", { type: "range", min: 0, max: length - 1, value: 0, class: "range", "aria-label": "Step" });
-  const below = svg("svg", { class: "spacetime", role: "img", "aria-label": "The pinned run on the same axis" });
+  const below = svg("svg", { class: "spacetime", role: "img", "aria-label": "The pinned run" });
   const shadow = svg("rect", { class: "cursor", y: 0, height: 999 });
   const later = svg("rect", { class: "veil", y: 0, height: 999, width: 99999 });
   const scroller = html("div", { class: "scroller" }, picture, range, ...(pinned ? [below] : []));
@@ -100,6 +100,7 @@ export function spacetime(run, hooks, pinned, split = 0) {
     const width = x(total) + 8;
     for (const [one, tall] of [[picture, height], [below, (pinned?.names.length ?? 0) * low + 6]]) {
       one.setAttribute("viewBox", `0 0 ${width} ${tall}`);
+      one.setAttribute("preserveAspectRatio", "none"); // on paper it is squeezed, not cut
       one.style.cssText = `width:${width}px;height:${tall}px`;
     }
     if (pinned) {

@@ -208,7 +208,7 @@ def test_a_step_shows_its_messages_its_bytes_its_log_and_its_source(show: Callab
     expect(details).to_contain_text("version 3 · supported 3 · probing")
     expect(details).to_contain_text("Downgrading subscription metadata to received version")
     details.locator("summary").last.click()
-    expect(details.locator("tbody tr").nth(1)).to_have_text(re.compile("^4 ?00000003 ?latest_supported_version ?3$"))
+    expect(details.locator("tbody tr").nth(1)).to_have_text(re.compile("^4 ?00000003 ?commonly_supported_version ?3$"))
     link = details.get_by_role("link", name="2.0.0 StreamsPartitionAssignor#onAssignment")
     expect(link).to_have_attribute("href", re.compile("^https://github.com/apache/kafka/blob/2.0.0/streams/"))
 
