@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+import io
 import re
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pytest
 from sample_trace import crash, probing
 
-from protocol.film import animated, front_page
+from protocol.film import animated, front_page, mermaid, pixels
 from protocol.trace import Trace
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -58,3 +60,27 @@ def test_the_front_page_shows_the_run_as_it_is_simulated_today() -> None:
     """If this fails, a step's words have changed: `python -m protocol.film > book/bench.svg`."""
     committed = Path(__file__).parent.parent / "book" / "bench.svg"
     assert committed.read_text(encoding="utf-8") == front_page()
+
+
+def test_the_sequence_diagram_has_every_message_and_takes_names_for_text() -> None:
+    run = crash()
+    hostile = replace(run.steps[0], title="<img src=x onerror=alert(1)>; %% #quot;\nend")
+    text = mermaid(Trace(run.first, (hostile, *run.steps[1:]), run.outcome))
+    assert text.startswith("sequenceDiagram\n") and "<" not in text and "%" not in text
+    assert text.count("\n") == len(text.splitlines()) and "participant m0 as A" in text
+    assert "--)" in mermaid(probing()), "a probing answer is dashed"
+
+
+@pytest.mark.parametrize("kind", ["gif", "webp"])
+def test_a_film_in_pixels_plays_for_ever_and_takes_as_long_as_the_drawn_one(kind: str) -> None:
+    image = pytest.importorskip("PIL.Image", reason="pillow is not installed: the extra `export`")
+    pytest.importorskip("resvg_py", reason="resvg-py is not installed: the extra `export`")
+    run = replace(probing(), steps=probing().steps[:2])
+    made = image.open(io.BytesIO(pixels(animated(run), kind, width=440)))
+    length = 0
+    for frame in range(made.n_frames):
+        made.seek(frame)
+        made.load()
+        length += made.info["duration"]
+    assert made.n_frames > 3 and made.size[0] == 440 and made.info["loop"] == 0
+    assert abs(length - 4 * 1600) < 120

@@ -13,6 +13,7 @@ import pytest
 from sample_trace import crash, probing
 
 import protocol.player
+from protocol.errors import VersionProbingError
 from protocol.player import Player, module, playable
 
 FOLDER = Path(protocol.player.__file__).parent
@@ -107,3 +108,30 @@ def test_more_members_than_a_phone_can_show_are_laid_out_too() -> None:
     names = tuple(f"m{n}" for n in range(24))
     data = playable(probing(names[:24]))
     assert len(data["slots"]) == 24  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", ["html", "svg", "mmd", "json"])
+def test_a_run_is_saved_as_what_its_file_is_called(tmp_path: Path, kind: str) -> None:
+    path = Player(crash()).save(tmp_path / f"run.{kind}")
+    assert path.read_bytes() == Player(crash()).export(kind)[1]
+    assert [one.name for one in tmp_path.iterdir()] == [f"run.{kind}"]
+
+
+def test_an_interrupted_export_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "run.json"
+    path.write_text("old", encoding="utf-8")
+
+    def stop(self: Path, target: object) -> Path:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "replace", stop)
+    with pytest.raises(KeyboardInterrupt):
+        Player(crash()).save(path)
+    assert path.read_text(encoding="utf-8") == "old" and [one.name for one in tmp_path.iterdir()] == ["run.json"]
+
+
+@pytest.mark.parametrize("name", ["run", "run.mp4", "run.html.exe"])
+def test_a_file_of_no_kind_is_refused_with_a_sentence(tmp_path: Path, name: str) -> None:
+    with pytest.raises(VersionProbingError, match="allowed: html, svg, gif, webp, mmd, json"):
+        Player(crash()).save(tmp_path / name)
+    assert not list(tmp_path.iterdir())
