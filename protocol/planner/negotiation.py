@@ -101,9 +101,7 @@ def versions(
     return report, Reason(
         name="KAFKA-8649" if report.verdict.most_dead else name,
         title=f"{numbers}: {_KINDS[report.verdict.kind]}",
-        text=f"{_deaths(report)} An upgraded leader of {new.name} tells its own v{new.latest} to members whose "
-        "jar cannot "
-        f"speak it; they die one rebalance later.{hint}"
+        text=f"{_deaths(report)} {_told(old, new)}; they die one rebalance later.{hint}"
         if report.verdict.most_dead
         else _KINDS[report.verdict.kind],
         source=f"KAFKA-8649; {source}",
@@ -119,6 +117,13 @@ _KINDS = {
     "unknown": "not proved, the search stopped early",
     "ok": "negotiated well",
 }
+
+
+def _told(old: Release, new: Release) -> str:
+    """Who tells whom what cannot be spoken: on the way up an upgraded leader, on the way down one not yet bounced."""
+    if new.latest > old.latest:
+        return f"An upgraded leader of {new.name} tells its own v{new.latest} to members whose jar cannot speak it"
+    return f"A leader still on {old.name} tells its own v{old.latest} to members that are back on {new.name}"
 
 
 def _deaths(report: Report) -> str:
