@@ -7,8 +7,8 @@ loads a room when one of its names is first used.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # typing itself takes longer to import than everything here
 if TYPE_CHECKING:
     from .errors import (
         DecodeError,
