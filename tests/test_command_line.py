@@ -109,6 +109,13 @@ def test_a_pipe_that_is_closed_early_is_no_error() -> None:
     assert not done.stderr
 
 
+def test_a_log_of_which_nothing_can_be_read_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "app.log.gz"
+    log.write_bytes(b"\x1f\x8bno gzip at all")
+    status, out, err = answer(capsys, "explain", str(log))
+    assert (status, out) == (2, "") and "gzip" in err and err.count("\n") == 1
+
+
 # plan
 
 

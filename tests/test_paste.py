@@ -103,6 +103,7 @@ def test_anything_else_is_refused_with_a_reason(pasted: str | bytes) -> None:
         ("\x00\ufffd", "lost"),
         ("[1, 2, 300]", "no byte"),
         ('{"a": 1}', "no bytes of a member"),
+        ('{"a": [[[', "begins as JSON does"),
     ],
 )
 def test_the_reason_of_a_refusal_helps(pasted: str, why: str) -> None:

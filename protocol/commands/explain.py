@@ -48,13 +48,17 @@ def run(options: argparse.Namespace) -> int:
     finally:
         if bar:
             bar.clear()
-    if options.format == "json":
+    if told.problems and not told.matched:
+        pass  # nothing came out of it: the problem alone is the answer
+    elif options.format == "json":
         print_json(_json(told))
     else:
         for line in _text(told, options.lines):
             print(line)
     for problem in told.problems:
         print(f"{options.prog}: {problem}", file=sys.stderr)
+    if told.problems and not told.matched:
+        return 2
     return 1 if told.sick else 0
 
 

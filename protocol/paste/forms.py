@@ -67,6 +67,8 @@ def unpack(pasted: str | bytes) -> Paste:
         raise NotBytes("there is nothing in it")
     if text[0] in "{[" and (found := _json(text)) is not None:
         return found
+    if text[0] in "{[" and '"' in text:
+        raise NotBytes(f"it begins as JSON does, and is none: {_broken(text)}")
     for attempt in (_dump, _hex, _numbers, _escaped, _base64):
         made = attempt(text)
         if made is not None:
@@ -260,6 +262,14 @@ def _json(text: str) -> Paste | None:
     if not parts:
         raise NotBytes("the JSON has no bytes of a member: no metadata, subscription, assignment or user data")
     return Paste(form="JSON", reason="the members of a group description", parts=parts)
+
+
+def _broken(text: str) -> str:
+    try:
+        json.loads(text)
+    except ValueError as error:
+        return str(error)
+    return "it has another shape"
 
 
 def _found(value: object, path: str, protocol: str, depth: int = 0) -> Iterator[Part]:
