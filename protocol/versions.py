@@ -19,14 +19,15 @@ EARLIEST_PROBEABLE = 3
 LATEST = 11
 """The latest metadata version that this package can read and write, spoken since 3.2.0."""
 
-CODECS = ("0.10.0", "0.10.1", "0.10.2.2", "2.0", "2.2.2", "2.5", "2.8.2")
+CODECS = ("0.10.0", "0.10.1", "0.10.2.2", "2.0", "2.2.2", "2.5", "2.8.2", "4.2.2", "4.3.1")
 """Generations of Kafka's own reading and writing code, each named by the lowest release that has it.
 
 What each does is in `wire`. `0.10.1` reports every assignment that it reads as v2; `0.10.2.2` (and
 0.11.0.3, 1.0.2, 1.1.1) reports the version it read. `2.0` puts the writer's own latest version into
 the second int whatever the object holds; `2.2.2` (KAFKA-9053) writes the object's. `2.5` is the
 generated code; `2.8.2` (and 3.0.2, 3.1.2, 3.2.2, 3.3.0 and later) is the generated code that refuses a
-collection or a byte array longer than the bytes that are left.
+collection or a byte array longer than the bytes that are left. `4.2.2` (and 4.4.0) refuses absurd counts
+in an assignment as well, and has one text for every damaged envelope; `4.3.1` has the first of these only.
 """
 
 

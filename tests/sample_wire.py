@@ -47,6 +47,8 @@ DIALECTS = {
     "3.9.0": Dialect(latest=11, codec="2.8.2", envelope=3),
     "3.9.0-rc3": Dialect(latest=11, codec="2.8.2", envelope=3),
     "4.1.0": Dialect(latest=11, codec="2.8.2", envelope=3),
+    "4.2.2": Dialect(latest=11, codec="4.2.2", envelope=3),
+    "4.3.1": Dialect(latest=11, codec="4.3.1", envelope=3),
     "c310bf37670": Dialect(latest=5, codec="2.0", envelope=1),
 }
 """The releases whose answers are recorded here; the catalogue of all is tested in test_releases."""

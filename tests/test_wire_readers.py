@@ -477,6 +477,17 @@ def test_the_guard_against_absurd_counts_came_with_2_8_2() -> None:
         assert str(wire.read_subscription_info(data, dialect=DIALECTS[release]).failure) == failure
 
 
+def test_the_guard_against_absurd_counts_in_an_assignment_came_with_4_2_2_and_4_3_1() -> None:
+    data = int32(11, 11, 1000)
+    for release, text in (
+        ("3.9.0", "Failed to decode AssignmentInfo"),
+        ("4.2.2", "Corrupted user data byte[]."),
+        ("4.3.1", "Corrupted user data byte[]."),
+    ):
+        failure = wire.read_assignment_info(data, dialect=DIALECTS[release]).failure
+        assert failure == Failure("TaskAssignmentException", text)
+
+
 def test_an_old_client_sees_of_a_newer_envelope_what_it_knows() -> None:
     read = wire.read_subscription(ENVELOPE, dialect=DIALECTS["2.0.0"])
     assert read.value == Subscription(("t1", "t2"), b"\1\2\3")

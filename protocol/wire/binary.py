@@ -35,6 +35,7 @@ _OWN_SECOND = CODECS.index("2.2.2")
 """From here on the second int is the object's own."""
 _GENERATED = CODECS.index("2.5")
 _GUARDED = CODECS.index("2.8.2")
+_GUARDED_ASSIGNMENT = CODECS.index("4.2.2")
 
 _OFFSET = Struct(">iq")
 
@@ -202,7 +203,7 @@ def read_assignment_info(data: bytes, *, dialect: Dialect) -> Read:
     >>> read_assignment_info(b"", dialect=Dialect(latest=3, codec="2.0", envelope=0)).failure.text
     'Failed to decode AssignmentInfo'
 
-    Source: AssignmentInfo#decode of 0.10.0.0, 0.10.1.0, 1.1.1, 2.0.0, 2.4.0, 3.9.0.
+    Source: AssignmentInfo#decode of 0.10.0.0, 0.10.1.0, 1.1.1, 2.0.0, 2.4.0, 3.9.0, 4.2.2.
     """
     log: list[LogLine] = []
     try:
@@ -230,7 +231,7 @@ def _assignment(data: bytes, dialect: Dialect, log: list[LogLine]) -> Assignment
     try:
         info, _ = assignment.parse(data)
     except (struct.error, ValueError):
-        info = _body(stream, version)
+        info = _body(stream, version, guarded=era >= _GUARDED_ASSIGNMENT)
     if dialect.codec == "0.10.1":
         version = 2
     if info.version == version and not (
@@ -250,11 +251,17 @@ def _by_host(hosts: ByHost) -> ByHost:
     return tuple({host: unique(partitions) for host, partitions in hosts}.items())
 
 
-def _body(stream: Stream, version: int) -> AssignmentInfo:
-    """What follows the version.
+def _body(stream: Stream, version: int, *, guarded: bool) -> AssignmentInfo:
+    """What follows the version; if guarded, no count may need more bytes than there are in all.
 
-    Source: 3.9.0 AssignmentInfo#decode, ConsumerProtocolUtils#readTaskIdFrom.
+    Source: 3.9.0, 4.4.0 AssignmentInfo#decode, ConsumerProtocolUtils#readTaskIdFrom.
     """
+
+    def counted(least: int) -> int:
+        count = stream.i32()
+        if guarded and not 0 <= count <= len(stream.data) // least:
+            raise Thrown("TaskAssignmentException", "Corrupted user data byte[].")
+        return count
 
     def task() -> TaskId:
         subtopology, partition = stream.i32(), stream.i32()
@@ -265,7 +272,7 @@ def _body(stream: Stream, version: int) -> AssignmentInfo:
         return TaskId(subtopology, partition, text_of([stream.i16() & 0xFFFF for _ in range(units)]) or None)
 
     def partitions(topics: dict[int, str] | None = None) -> Partitions:
-        count = stream.i32()
+        count = counted(6 if topics is None else 8)
         table = HashTable(count)
         found = []
         for _ in range(count):
@@ -275,13 +282,13 @@ def _body(stream: Stream, version: int) -> AssignmentInfo:
         return tuple(found)
 
     def hosts(topics: dict[int, str] | None = None) -> ByHost:
-        return tuple([(HostInfo(stream.utf(), stream.i32()), partitions(topics)) for _ in range(stream.i32())])
+        return tuple([(HostInfo(stream.utf(), stream.i32()), partitions(topics)) for _ in range(counted(10))])
 
     common = stream.i32() if version >= 3 else UNKNOWN
-    count = stream.i32()
+    count = counted(8)
     array_list(count)
     active = _tasks(stream, count) if version < 10 else tuple([task() for _ in range(count)])
-    count = stream.i32()
+    count = counted(12)
     table = HashTable(count)
     standby = []
     for _ in range(count):
@@ -292,7 +299,7 @@ def _body(stream: Stream, version: int) -> AssignmentInfo:
     if 2 <= version <= 4:
         by_host = hosts()
     elif version >= 5:
-        count = stream.i32()
+        count = counted(6)
         table = HashTable(count)
         topics: dict[int, str] = {}
         for _ in range(count):

@@ -20,6 +20,8 @@ from .jvm import Buffer, Thrown, allocate, utf8
 T = TypeVar("T")
 
 _GUARDED = CODECS.index("2.8.2")
+_ONE_TEXT = "4.2.2"
+_RUNTIME_EXCEPTIONS = ("BufferUnderflowException", "RuntimeException", "IllegalArgumentException")
 
 
 def read_subscription(data: bytes, *, dialect: Dialect) -> Read:
@@ -30,7 +32,7 @@ def read_subscription(data: bytes, *, dialect: Dialect) -> Read:
     >>> read_subscription(b"\\xff\\xff", dialect=Dialect(latest=3, codec="2.0", envelope=0)).failure.text
     'Unsupported subscription version: -1'
 
-    Source: ConsumerProtocol#deserializeSubscription of 0.10.0.0, 2.4.0, 2.7.0, 2.8.2, 3.4.0.
+    Source: ConsumerProtocol#deserializeSubscription of 0.10.0.0, 2.4.0, 2.7.0, 2.8.2, 3.4.0, 4.2.2.
     """
     return _read(bytes(data), dialect, "subscription", lambda raw: parse_subscription(raw, known=dialect.envelope)[0])
 
@@ -43,7 +45,7 @@ def read_assignment(data: bytes, *, dialect: Dialect) -> Read:
     >>> read_assignment(b"\\xff\\xff", dialect=Dialect(latest=5, codec="2.2.2", envelope=1)).failure.text
     'Unsupported assignment version: -1'
 
-    Source: ConsumerProtocol#deserializeAssignment of 0.10.0.0, 2.4.0, 2.7.0, 2.8.2.
+    Source: ConsumerProtocol#deserializeAssignment of 0.10.0.0, 2.4.0, 2.7.0, 2.8.2, 4.2.2.
     """
     return _read(bytes(data), dialect, "assignment", lambda raw: parse_assignment(raw)[0])
 
@@ -60,9 +62,12 @@ def _read(data: bytes, dialect: Dialect, kind: str, parse: Callable[[bytes], Sub
         return Read(client.subscription() if kind == "subscription" else client.assignment())
     except Thrown as thrown:
         failure = thrown.failure
-        if failure.exception == "BufferUnderflowException":
-            part = kind if client.at >= 2 else "header"
-            failure = Failure("SchemaException", f"Buffer underflow while parsing consumer protocol's {part}")
+        if failure.exception == "BufferUnderflowException" and client.at < 2:
+            failure = Failure("SchemaException", "Buffer underflow while parsing consumer protocol's header")
+        elif dialect.codec == _ONE_TEXT and failure.exception in _RUNTIME_EXCEPTIONS:
+            failure = Failure("SchemaException", f"Malformed consumer protocol {kind}")
+        elif failure.exception == "BufferUnderflowException":
+            failure = Failure("SchemaException", f"Buffer underflow while parsing consumer protocol's {kind}")
         return Read(None, failure)
 
 
