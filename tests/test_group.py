@@ -141,3 +141,12 @@ def test_a_rolling_trace_of_the_real_assignors_is_reproduced_step_by_step(story:
     assert len(ours) == len(story.generations)
     alive = [m for m in map(trace.last.member, map(group.name_of, trace.last.group.members)) if m.alive]
     assert [(m.name, m.binary, m.used) for m in alive] == story.final
+
+
+@pytest.mark.parametrize(("old", "twice"), [("2.0.0", True), ("2.3.0", True), ("2.3.1", False), ("2.4.0", False)])
+def test_up_to_2_3_0_a_probing_leader_gives_each_thread_the_tasks_of_its_whole_process(old: str, twice: bool) -> None:
+    scenario = Scenario(old=old, new="2.5.0", members=2, threads=2, leader="A", order="B")
+    probing = next(step for step in group.play(scenario.plan()) if step.action == "assign" and step.tag == "probing")
+    of_one_process = [message.tasks for message in probing.messages][:2]
+    assert all(of_one_process)
+    assert (of_one_process[0] == of_one_process[1]) is twice

@@ -34,11 +34,16 @@ class Run:
         self.time = plan.timetable
         self.draw = random.Random(plan.seed)
         self.clock = Clock()
+        instances = {instance: i for i, instance in enumerate(dict.fromkeys(p.instance for p in plan.places), start=1)}
         self.threads = {
             place.name: Thread(
-                place.name, place.instance, (i + 1).to_bytes(16, "big"), (place.binary, place.upgrade_from), plan.static
+                place.name,
+                place.instance,
+                instances[place.instance].to_bytes(16, "big"),
+                (place.binary, place.upgrade_from),
+                plan.static,
             )
-            for i, place in enumerate(plan.places)
+            for place in plan.places
         }
         self.tasks = plan.tasks or tuple(TaskId(0, i) for i in range(len(plan.places)))
         self.broker = Coordinator(Pinned(plan.leader, plan.succession) if plan.leader else plan.succession)
