@@ -32,22 +32,25 @@ class MissingError(Exception):
     """What the live pages need and this machine does not give, in one sentence."""
 
 
-def core(cache: Path) -> Path:
-    """The archive of Pyodide's core, fetched once through npm."""
-    name, _, version = PYODIDE.partition("@")
+def tarball(cache: Path, package: str, sha512: str) -> Path:
+    """The archive of a package of npm's, `name@version`, fetched once and checked each time."""
+    name, _, version = package.partition("@")
     path = cache / f"{name}-{version}.tgz"
     if not path.exists():
         if shutil.which("npm") is None:
-            raise MissingError("npm is needed to fetch Pyodide (Debian: apt install npm); --no-live does without.")
-        ended = subprocess.run(["npm", "pack", "--silent", PYODIDE], cwd=cache, capture_output=True, text=True)
+            raise MissingError(f"npm is needed to fetch {name} (Debian: apt install npm); --no-live does without.")
+        ended = subprocess.run(["npm", "pack", "--silent", package], cwd=cache, capture_output=True, text=True)
         if ended.returncode:
-            raise MissingError(
-                f"npm could not fetch {PYODIDE}: {(ended.stderr.strip().splitlines() or ['no reason'])[-1]}"
-            )
-    if base64.b64encode(hashlib.sha512(path.read_bytes()).digest()).decode() != SHA512:
+            raise MissingError(f"npm could not fetch {package}: {last_line(ended.stderr)}")
+    if base64.b64encode(hashlib.sha512(path.read_bytes()).digest()).decode() != sha512:
         path.unlink()
         raise MissingError(f"{path.name} is not the file that was pinned; it has been removed.")
     return path
+
+
+def last_line(text: str) -> str:
+    """What a program said last."""
+    return (text.strip().splitlines() or ["no reason given"])[-1]
 
 
 def wheels(cache: Path) -> list[Path]:
@@ -61,9 +64,7 @@ def wheels(cache: Path) -> list[Path]:
         command += ["--abi", "none", "--python-version", PYTHON, "--dest", str(draft), "--requirement", str(LOCK)]
         ended = subprocess.run(command, capture_output=True, text=True)
         if ended.returncode:
-            raise MissingError(
-                f"pip could not fetch the wheels: {(ended.stderr.strip().splitlines() or ['no reason'])[-1]}"
-            )
+            raise MissingError(f"pip could not fetch the wheels: {last_line(ended.stderr)}")
         draft.rename(folder)
     return sorted(folder.glob("*.whl"))
 
@@ -111,7 +112,7 @@ def lay(folder: Path, cache: Path, protocol: Path) -> float:
     """
     cache.mkdir(parents=True, exist_ok=True)
     folder.mkdir(parents=True)
-    unpack(core(cache), folder)
+    unpack(tarball(cache, PYODIDE, SHA512), folder)
     archive(folder / "python.zip", wheels(cache), protocol)
     if not compiled(folder, folder / "python.zip"):
         print("The live pages start more slowly: there is no node to compile their Python.")

@@ -167,14 +167,14 @@ def test_a_core_that_is_not_the_pinned_one_is_refused(book: ModuleType, tmp_path
     name = book.PYODIDE.replace("@", "-") + ".tgz"
     (tmp_path / name).write_bytes(b"something else")
     with pytest.raises(book.MissingError, match="pinned"):
-        book.core(tmp_path)
+        book.tarball(tmp_path, book.PYODIDE, book.SHA512)
     assert not (tmp_path / name).exists()
 
 
 def test_a_missing_npm_is_said(book: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(book.MissingError, match="npm is needed"):
-        book.core(tmp_path)
+        book.tarball(tmp_path, book.PYODIDE, book.SHA512)
 
 
 def test_the_python_of_the_pages_is_compiled(site: Path) -> None:

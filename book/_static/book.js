@@ -4,6 +4,9 @@
   const root = document.documentElement;
   const here = document.currentScript.src;
   const article = document.querySelector("article.bd-article");
+  const aside = document.querySelector(".bd-sidebar-primary");
+  aside?.setAttribute("role", "region"); // the theme leaves its first line outside of every landmark
+  aside?.setAttribute("aria-label", "The book");
   if (!article) return;
 
   const make = (tag, attributes, ...kids) => {

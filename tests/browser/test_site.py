@@ -1,0 +1,234 @@
+"""The book in a real browser: every page on its own, every chapter made live, presented, printed, and from a file."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from built_site import CHAPTERS, ROOT, site
+from playwright.sync_api import Locator, Page, expect
+
+__all__ = ["site"]
+
+PROSE = sorted(path.stem for path in (ROOT / "book").glob("*.md"))
+FIRST = next(name for name in CHAPTERS if name.startswith("01"))
+AXE = (
+    "axe-core@4.11.0",
+    "ilYanEU8vxxBexpJd8cWM4ElSQq4QctCLKih0TSfjIfCQTeyH/6zVrmIJfLPrKTKJRbiG+cfnZbQIjAlJmF1jQ==",
+)
+LONG = 240_000
+"""How long, in ms, a live page may take where the machine is busy."""
+
+
+@pytest.fixture
+def at(site: Path, serve: Callable[[Path], str]) -> Callable[[str], str]:
+    """The address of a page, somewhere below the root of a server."""
+    address = serve(site.parent)
+    return lambda name: f"{address}/{site.name}/{name}.html"
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """The text of axe-core, which looks for what keeps people out."""
+    spec = importlib.util.spec_from_file_location("browser_of_the_book", ROOT / "book" / "browser.py")
+    assert spec and spec.loader
+    book: Any = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(book)
+    try:
+        path = book.tarball(ROOT / "_build" / "cache", *AXE)
+    except book.MissingError as missing:
+        pytest.skip(str(missing))
+    with tarfile.open(path) as inside:
+        script = inside.extractfile("package/axe.min.js")
+        assert script
+        return script.read().decode()
+
+
+def step_forward(page: Page, player: Locator) -> None:
+    """One step on, by the keyboard; what the player says changes."""
+    slider = player.get_by_role("slider").first
+    before = slider.get_attribute("aria-valuetext")
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    expect(slider).not_to_have_attribute("aria-valuetext", before or "")
+
+
+def make_live(page: Page) -> None:
+    """Make the page live, and wait until all of its cells have run."""
+    page.locator("[data-key=go]").click()
+    page.wait_for_function("() => ['ready', 'failed'].includes(document.documentElement.dataset.live)", timeout=LONG)
+    said = page.locator(".live-said").inner_text()
+    errors = page.locator(".live-error").all_inner_texts()
+    assert page.locator("html").get_attribute("data-live") == "ready", (said, errors)
+    assert not errors
+
+
+def ended(page: Page, state: str) -> None:
+    page.wait_for_function(f"() => document.documentElement.dataset.live === {state!r}", timeout=LONG)
+
+
+# Without Python
+
+
+@pytest.mark.parametrize("name", [*CHAPTERS, *PROSE, "search"])
+def test_a_page_opens_without_a_complaint_or_a_request_to_elsewhere(
+    page: Page, at: Callable[[str], str], name: str
+) -> None:
+    page.goto(at(name), wait_until="networkidle")
+    expect(page.locator("main h1:visible").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("name", [FIRST, "glossary", "releases"])
+@pytest.mark.parametrize("page", ["light-420", "dark-420"], indirect=True)
+def test_a_page_fits_a_phone(page: Page, at: Callable[[str], str], name: str, shot: Any) -> None:
+    page.goto(at(name), wait_until="networkidle")
+    shot(page, f"site-{name[:8]}-{page.evaluate('document.documentElement.dataset.theme')}-420")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("page", ["light-1280", "dark-1280"], indirect=True)
+@pytest.mark.parametrize("name", [FIRST, *PROSE])
+def test_a_page_keeps_nobody_out(page: Page, at: Callable[[str], str], axe: str, name: str) -> None:
+    page.goto(at(name), wait_until="networkidle")
+    page.evaluate(axe)
+    options = {"preload": False, "rules": {"landmark-unique": {"enabled": False}}}  # players name their parts alike
+    found = page.evaluate("(options) => axe.run(options)", options)["violations"]
+    assert not [(one["id"], one["help"], [node["html"][:200] for node in one["nodes"]][:4]) for one in found]
+
+
+def test_a_player_plays_from_a_file(page: Page, site: Path) -> None:
+    page.goto((site / f"{FIRST}.html").as_uri())
+    step_forward(page, page.locator(".vp-host").first)
+    expect(page.get_by_text("To make this page live")).to_be_visible()
+
+
+def test_a_player_plays_without_python(page: Page, at: Callable[[str], str]) -> None:
+    page.goto(at(FIRST))
+    step_forward(page, page.locator(".vp-host").first)
+
+
+@pytest.mark.parametrize("page", ["dark-1280"], indirect=True)
+def test_in_the_dark_a_player_is_dark(page: Page, at: Callable[[str], str], shot: Any) -> None:
+    page.goto(at(FIRST))
+    host = page.locator(".vp-host").first
+    host.scroll_into_view_if_needed()
+    around = host.evaluate("one => getComputedStyle(one.closest('.text_html')).backgroundColor")
+    assert around in ("rgba(0, 0, 0, 0)", "transparent")
+    shot(page, "site-player-dark")
+
+
+def test_the_search_finds_a_page(page: Page, at: Callable[[str], str]) -> None:
+    page.goto(at("search") + "?q=coordinator")
+    expect(page.locator("#search-results li a").first).to_be_visible()
+
+
+def test_the_catalogue_is_filtered_as_one_types(page: Page, at: Callable[[str], str]) -> None:
+    page.goto(at("releases"))
+    page.get_by_role("searchbox", name="Filter the table").fill("2.3.1")
+    rows = page.locator(".filtered tbody tr:visible")
+    expect(rows.first).to_contain_text("2.3.1")
+    assert rows.count() < 10
+
+
+# Presented and printed
+
+
+def test_a_chapter_is_presented_one_section_a_screen(page: Page, at: Callable[[str], str], shot: Any) -> None:
+    page.goto(at(FIRST))
+    page.locator("[data-key=present]").click()
+    expect(page.locator("article.bd-article h1")).to_be_visible()
+    expect(page.locator("article.bd-article h2:visible")).to_have_count(0)
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("article.bd-article h1")).to_be_hidden()
+    expect(page.locator("article.bd-article h2:visible")).to_have_count(1)
+    page.keyboard.press("End")
+    expect(page.get_by_role("toolbar", name="Presentation")).to_contain_text(re.compile(r"\b(\d\d?) of \1\b"))
+    while not page.locator(".vp-host:visible").count():
+        page.keyboard.press("ArrowLeft")
+    shot(page, "site-present")
+    step_forward(page, page.locator(".vp-host:visible").first)
+    page.get_by_role("button", name="Leave").click()
+    expect(page.locator("article.bd-article h1")).to_be_visible()
+
+
+def test_print_leaves_the_controls_out(page: Page, at: Callable[[str], str]) -> None:
+    page.goto(at(FIRST))
+    page.emulate_media(media="print")
+    for what in (".book-bar", ".bd-sidebar-primary", ".bd-header-article"):
+        expect(page.locator(what).first).to_be_hidden()
+    assert len(page.pdf(format="A4")) > 50_000
+
+
+# With Python in the browser
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_a_chapter_made_live_runs_to_its_end(page: Page, at: Callable[[str], str], name: str) -> None:
+    page.goto(at(name))
+    make_live(page)
+    cells = json.loads(page.locator("#live-cells").inner_text() or page.locator("#live-cells").text_content() or "{}")
+    shown = [cell for cell in cells["cells"] if cell["shown"]]
+    expect(page.locator('div.cell[data-ran="well"]')).to_have_count(len(shown))
+
+
+def test_on_a_live_page_the_bench_takes_a_pick(page: Page, at: Callable[[str], str], shot: Any) -> None:
+    page.goto(at(FIRST))
+    make_live(page)
+    bench = page.locator("div.cell", has=page.get_by_role("radio", name="B", exact=True)).locator(".live-widget")
+    title = bench.get_by_role("slider").first
+    title.scroll_into_view_if_needed()
+    chosen = bench.get_by_role("radio", name="B", exact=True)
+    assert not chosen.is_checked()
+    before = bench.evaluate("one => one.firstElementChild.shadowRoot?.textContent ?? one.textContent")
+    chosen.check(force=True)
+    page.wait_for_function(
+        "([one, before]) => (one.firstElementChild.shadowRoot?.textContent ?? one.textContent) !== before",
+        arg=[bench.element_handle(), before],
+    )
+    expect(bench.get_by_role("radio", name="B", exact=True)).to_be_checked()
+    shot(page, "site-live-bench")
+
+
+def test_a_cell_is_edited_run_stopped_and_reset(page: Page, at: Callable[[str], str]) -> None:
+    page.goto(at(FIRST))
+    cell = page.locator("div.cell").nth(1)
+    before = cell.locator(".cell_output").inner_text()
+    assert before
+    make_live(page)
+    cell.get_by_role("button", name="Edit").click()
+    editor = cell.get_by_role("textbox")
+
+    editor.fill("print('spoken')\n6 * 7")
+    editor.press("Shift+Enter")
+    expect(cell.locator(".cell_output")).to_contain_text("42")
+    expect(cell.locator(".stdout")).to_have_text("spoken\n")
+
+    editor.fill("1 / 0")
+    cell.get_by_role("button", name="Run").click()
+    expect(cell.locator(".live-error")).to_contain_text("ZeroDivisionError")
+    ended(page, "failed")
+
+    editor.fill("while True: pass")
+    cell.get_by_role("button", name="Run").click()
+    ended(page, "running")
+    page.get_by_role("button", name="Stop", exact=True).click()
+    expect(page.locator(".live-said")).to_contain_text("Stopped")
+
+    editor.fill("'anew'")
+    cell.get_by_role("button", name="Run").click()
+    ended(page, "ready")
+    expect(cell.locator(".cell_output")).to_contain_text("anew")
+
+    cell.get_by_role("button", name="Reset").click()
+    expect(cell.locator(".cell_output")).to_have_text(before)
+    expect(cell.get_by_role("textbox")).to_have_count(0)
+    page.get_by_role("button", name="Reset page").click()
+    expect(page.locator("[data-key=go]")).to_be_visible()
+    expect(page.locator(".live-output")).to_have_count(0)
