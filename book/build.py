@@ -121,16 +121,21 @@ def main(argv: list[str] | None = None) -> int:
     asked = parser.parse_args(argv)
     began = time.monotonic()
     os.environ.update(published())
-    site, source = asked.output.resolve(), BUILD / "source"
-    mark, made_of = BUILD / f"{site.name}.stamp", stamp(asked.live)
+    site = asked.output.resolve()
+    beside = site.parent
+    source = beside / "source"
+    mark, made_of = beside / f"{site.name}.stamp", stamp(asked.live)
     if asked.if_changed and site.exists() and mark.exists() and mark.read_text() == made_of:
         print(f"{site}: as it was.")
         return 0
+    if site.exists() and site != BUILD / "html" and not (site / ".nojekyll").exists():
+        print(f"run.py: {site} is there and is no built book: move it away.", file=sys.stderr)
+        return 2
     mark.unlink(missing_ok=True)
     shutil.rmtree(site, ignore_errors=True)
     stage(source)
-    options = ["-q", "-W", "--keep-going", "-b", "html", "-c", str(HERE), "-d", str(BUILD / "doctrees"), "-E"]
-    laid = BUILD / "python"
+    options = ["-q", "-W", "--keep-going", "-b", "html", "-c", str(HERE), "-d", str(beside / "doctrees"), "-E"]
+    laid = beside / "python"
     shutil.rmtree(laid, ignore_errors=True)
     if asked.live:
         try:

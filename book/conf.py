@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+from html import escape
 from typing import Any
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
@@ -88,10 +89,22 @@ def with_cells(app: Any, pagename: str, template: str, context: dict[str, Any], 
     context["body"] += f'<script type="application/json" id="live-cells">{text}</script>'
 
 
+def with_card(app: Any, pagename: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """What is shown where somebody links to the page; a picture must be named with its full address."""
+    title = context.get("title") or escape(project)  # Sphinx has escaped it
+    context["metatags"] = context.get("metatags", "") + f'<meta property="og:title" content="{title}"/>'
+    if app.config.html_baseurl:
+        picture = f"{app.config.html_baseurl.rstrip('/')}/_static/preview.png"
+        context["metatags"] += (
+            f'<meta property="og:image" content="{picture}"/><meta name="twitter:card" content="summary_large_image"/>'
+        )
+
+
 def setup(app: Any) -> dict[str, Any]:
     """Sphinx's entry."""
     app.add_config_value("book_live", "", "html")
     app.connect("builder-inited", lambda app: setattr(app.env, "book_cells", {}))
     app.connect("source-read", without_widgets)
     app.connect("html-page-context", with_cells)
+    app.connect("html-page-context", with_card)
     return {"parallel_read_safe": False, "parallel_write_safe": True}

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import re
 import shutil
+import subprocess
 import sys
 import zipfile
 from html.parser import HTMLParser
@@ -209,3 +211,22 @@ def test_the_citation_says_what_pyproject_says() -> None:
 def test_this_python_is_the_one_that_builds(site: Path) -> None:
     text = (site / "ran-with.html").read_text(encoding="utf-8")
     assert sys.version.split()[0] in text
+
+
+def test_the_picture_for_links_has_the_size_that_they_show() -> None:
+    head = (ROOT / "book" / "_static" / "preview.png").read_bytes()[:24]
+    assert head[:8] == b"\x89PNG\r\n\x1a\n"
+    assert (int.from_bytes(head[16:20], "big"), int.from_bytes(head[20:24], "big")) == (1280, 640)
+
+
+def test_where_the_project_is_published_there_are_links_that_launch(tmp_path: Path) -> None:
+    """Without that they would lead nowhere, and there are none."""
+    variables = {**os.environ, "BOOK_REPOSITORY": "https://github.com/somebody/version-probing"}
+    variables["BOOK_URL"] = "https://somebody.github.io/version-probing/"
+    command = [sys.executable, str(ROOT / "book" / "build.py"), "--no-live", "--output", str(tmp_path / "html")]
+    ended = subprocess.run(command, capture_output=True, text=True, env=variables)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    text = (tmp_path / "html" / f"{CHAPTERS[0]}.html").read_text(encoding="utf-8")
+    path = f"notebooks/{CHAPTERS[0]}.ipynb"
+    assert f"https://mybinder.org/v2/gh/somebody/version-probing/main?urlpath=lab/tree/{path}" in text
+    assert "https://somebody.github.io/version-probing/_static/preview.png" in text
