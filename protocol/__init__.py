@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from importlib import import_module
 
+# Not when first used: the room has the name of its function, and would take its place once it is loaded.
+from .releases import Binary, Release, release, releases, teaching
+
 TYPE_CHECKING = False  # typing itself takes longer to import than everything here
 if TYPE_CHECKING:
     from .errors import (
@@ -19,7 +22,6 @@ if TYPE_CHECKING:
     )
     from .logbook import Diagnosis, Event, Explanation, explain
     from .planner import Advice, plan
-    from .releases import Binary, Release, release, releases, teaching
     from .scenario import Ending, Scenario, endings, simulate
     from .strategies import STRATEGIES, Strategy
     from .trace import Outcome, Step, Trace
@@ -36,7 +38,6 @@ _ROOMS = {
     ),
     "logbook": ("Diagnosis", "Event", "Explanation", "explain"),
     "planner": ("Advice", "plan"),
-    "releases": ("Binary", "Release", "release", "releases", "teaching"),
     "scenario": ("Ending", "Scenario", "endings", "simulate"),
     "strategies": ("STRATEGIES", "Strategy"),
     "trace": ("Outcome", "Step", "Trace"),

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
-CELL, LABEL, CHARACTER = 22, 12, 6.6
+CELL, LABEL, CHARACTER = 22, 12, 7.2
 """Sizes in pixels: a cell, the text of a label, the width of one character of it."""
 
 SHAPES = {
@@ -71,7 +71,9 @@ def heat_map(
             told = escape(f"{down} {row} {across} {column}: {words}")
             cells.append(f'<g transform="{place}"><title>{told}</title>{shape}</g>')
     seen = [kind for kind in SHAPES if kind in counts]
-    width, height = left + CELL * len(columns) + 14, top + CELL * (len(rows) + len(seen)) + 26
+    legend = 20 + CELL + CHARACTER * max((len(f"{counts[kind]} {SHAPES[kind][0]}") for kind in seen), default=0)
+    width = left + max(CELL * len(columns) + 14, legend)
+    height = top + CELL * (len(rows) + len(seen)) + 26
     said = ", ".join(f"{counts[kind]} {SHAPES[kind][0]}" for kind in seen)
     summary = f"{title}: {sum(counts.values())} pairs, {said or 'none told'}"
     svg = [

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import protocol.releases
+import protocol
 from protocol.errors import ImpossibleScenarioError, UnknownReleaseError
 from protocol.releases import LOGS, Binary, Release, UpgradeFrom, release, releases, teaching
 from protocol.strategies import LEADER_RULES, MEMBER_RULES
@@ -49,14 +49,14 @@ def names(rows: tuple[Release, ...]) -> list[str]:
 
 
 def test_every_row_of_the_file_loads() -> None:
-    with (Path(protocol.releases.__file__).parent / "releases.csv").open(newline="", encoding="utf-8") as file:
+    with (Path(protocol.__file__).parent / "releases.csv").open(newline="", encoding="utf-8") as file:
         cells = list(csv.reader(file))
     assert [row[0] for row in cells[1:]] == list(NAMES)
     assert {len(row) for row in cells} == {len(cells[0])}
 
 
 def test_a_release_has_a_field_for_every_column() -> None:
-    with (Path(protocol.releases.__file__).parent / "releases.csv").open(newline="", encoding="utf-8") as file:
+    with (Path(protocol.__file__).parent / "releases.csv").open(newline="", encoding="utf-8") as file:
         columns = next(csv.reader(file))
     fields = {field.name for field in dataclasses.fields(Release)}
     assert {"name" if column == "release" else column for column in columns} | {"binary"} == fields
@@ -64,7 +64,11 @@ def test_a_release_has_a_field_for_every_column() -> None:
 
 def test_the_catalogue_is_read_on_first_use_and_once() -> None:
     told = subprocess.run(
-        [sys.executable, "-c", "import protocol.releases as r; print(r._catalogue.cache_info().currsize)"],
+        [
+            sys.executable,
+            "-c",
+            "import sys, protocol; r = sys.modules['protocol.releases']; print(r._catalogue.cache_info().currsize)",
+        ],
         capture_output=True,
         text=True,
         check=True,
@@ -516,3 +520,9 @@ def test_a_teaching_binary_may_be_like_any_release() -> None:
 def test_a_teaching_binary_speaks_a_version_that_has_bytes(latest: int) -> None:
     with pytest.raises(ImpossibleScenarioError, match=f"latest: metadata version {latest} has no bytes"):
         teaching("a jar", latest=latest, leader_rule="mirror", member_rule="mirror")
+
+
+def test_the_face_offers_the_function_whatever_was_imported_first() -> None:
+    code = "from protocol import Scenario, releases as r; import protocol; print(callable(r), protocol.releases is r)"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.split() == ["True", "True"]
