@@ -125,7 +125,7 @@ def test_in_the_dark_a_player_is_dark(page: Page, at: Callable[[str], str], shot
 
 
 def test_the_search_finds_a_page(page: Page, at: Callable[[str], str]) -> None:
-    page.goto(at("search") + "?q=coordinator")
+    page.goto(at("search") + "?q=coordinator", wait_until="networkidle")
     expect(page.locator("#search-results li a").first).to_be_visible()
 
 
