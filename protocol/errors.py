@@ -1,5 +1,7 @@
 """The mistakes of a user, as exceptions; what fails inside a simulated group is data, and lives in `trace`.
 
+Each says what, where, and what was allowed; rooms higher up add a leaf of their own where they need one:
+
     VersionProbingError
     ├── DecodeError (ValueError)              bytes that no reader could have meant
     ├── EncodeError (ValueError)              a value that has no bytes
