@@ -1,14 +1,17 @@
 """How Sphinx turns the chapters and the prose pages into the book; `build.py` lays them in one folder and calls it.
 
-The chapters keep the outputs that they are committed with: nothing is executed here.
+The chapters keep the outputs that they are committed with: no cell is executed here.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 from html import escape
 from typing import Any
+
+from protocol.bench import Bench, read_link
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 
@@ -64,12 +67,25 @@ if repository:
     }
 
 
+def with_runs(notebook: dict[str, Any]) -> None:
+    """Benches that can be picked from with no Python: every leader and order is in the page.
+
+    The notebook itself does without them, for they are half a megabyte a bench.
+    """
+    for output in (output for cell in notebook["cells"] for output in cell.get("outputs", ())):
+        data = output.get("data", {})
+        link = re.search(r'"link":"([\w-]+)"', "".join(data.get("text/html", ())))
+        if link and "".join(data.get("text/plain", ())).startswith("Bench("):
+            data["text/html"] = Bench(read_link(f"#run={link[1]}").scenario).fragment(runs=True)
+
+
 def without_widgets(app: Any, docname: str, source: list[str]) -> None:
     """A chapter as the page needs it: no widget state, and links that hold in one folder."""
     text = source[0]
     if str(app.env.doc2path(docname)).endswith(".ipynb"):
         notebook = json.loads(text)
         notebook["metadata"].pop("widgets", None)
+        with_runs(notebook)
         app.env.book_cells[docname] = [
             {"source": "".join(cell["source"]), "shown": "remove-cell" not in cell["metadata"].get("tags", [])}
             for cell in notebook["cells"]
