@@ -105,6 +105,19 @@ class Coordinator:
         seats = {**self._unsynced(), member_id: seat._replace(metadata=metadata, waiting="join")}
         return self._with(state=self._prepared("join"), seats=seats)
 
+    def rejoin_all(self, metadata: Mapping[str, bytes]) -> Coordinator:
+        """Several known members send JoinGroup, one after the other."""
+        if self.state != "PreparingRebalance":
+            broker = self
+            for member_id, data in metadata.items():
+                broker = broker.rejoin(member_id, metadata=data)
+            return broker
+        parked = {
+            member_id: self.seats[member_id]._replace(metadata=data, waiting="join")
+            for member_id, data in metadata.items()
+        }
+        return self._with(seats={**self.seats, **parked})
+
     def replace_static(self, instance: str, *, member_id: str, rank: float, metadata: bytes) -> Coordinator:
         """A static member is back under a new id: silent in Stable, leadership and assignment included.
 

@@ -36,7 +36,10 @@ class Recorder:
 
     def in_order(self, threads: Iterable[Thread]) -> list[str]:
         """Their names in the order of the operator's list."""
-        return sorted((thread.name for thread in threads), key=self.place.__getitem__)
+        names = {thread.name for thread in threads}
+        if len(names) == len(self.place):
+            return list(self.place)
+        return sorted(names, key=self.place.__getitem__)
 
     def step(
         self,

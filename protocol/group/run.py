@@ -20,7 +20,7 @@ from . import words
 from .clock import Clock
 from .plan import Pinned, Plan
 from .recorder import Recorder, name_of
-from .thread import Thread, head, read_subscription, write_assignment
+from .thread import Thread, read_subscription, write_assignment
 from .watch import PATIENCE, Watch
 
 Moves = tuple[tuple[str, str], ...]
@@ -45,6 +45,7 @@ class Run:
             )
             for place in plan.places
         }
+        self.answers = {name: Sent("JoinGroup answer", words.COORDINATOR, name) for name in self.threads}
         self.tasks = plan.tasks or tuple(TaskId(0, i) for i in range(len(plan.places)))
         self.broker = Coordinator(Pinned(plan.leader, plan.succession) if plan.leader else plan.succession)
         self.record = Recorder(self.threads, self.broker)
@@ -165,28 +166,36 @@ class Run:
     def _send_join(self, threads: Iterable[Thread], *, known: bool = False) -> tuple[Sent, ...]:
         """JoinGroup requests reach the broker; a member that cannot build its own has a failure instead."""
         sent = []
+        parked: dict[str, bytes] = {}
         for thread in threads:
             data = thread.subscribe()
             if isinstance(data, Failure):
                 thread.failure = data
                 continue
             if known:
-                self.broker = self.broker.rejoin(thread.member_id, metadata=data)
-            elif thread.static and (old := self.broker.static(thread.name)):
-                self.broker = self.broker.replace_static(
-                    thread.name, member_id=thread.new_id(), rank=self.draw.random(), metadata=data
-                )
-                self.clock.cancel("expire", old.id)
+                parked[thread.member_id] = data
             else:
-                instance = thread.name if thread.static else ""
-                seat = Seat(thread.new_id(), self.draw.random(), data, instance=instance, standing=thread.binary.latest)
-                self.broker = self.broker.admit(seat)
-                if self.plan.leader == thread.name and thread.ids == 1:
-                    self.broker = self.broker.led_by(seat.id)
+                self._admit(thread, data)
             supported = None if thread.used < EARLIEST_PROBEABLE else thread.binary.latest
             message = Sent("JoinGroup", thread.name, words.COORDINATOR, thread.used, supported, thread.tasks, data=data)
             sent.append(message)
+        if parked:
+            self.broker = self.broker.rejoin_all(parked)
         return tuple(sent)
+
+    def _admit(self, thread: Thread, data: bytes) -> None:
+        """A JoinGroup with an empty id: a new member, or a static one that is back."""
+        if thread.static and (old := self.broker.static(thread.name)):
+            self.broker = self.broker.replace_static(
+                thread.name, member_id=thread.new_id(), rank=self.draw.random(), metadata=data
+            )
+            self.clock.cancel("expire", old.id)
+            return
+        instance = thread.name if thread.static else ""
+        seat = Seat(thread.new_id(), self.draw.random(), data, instance=instance, standing=thread.binary.latest)
+        self.broker = self.broker.admit(seat)
+        if self.plan.leader == thread.name and thread.ids == 1:
+            self.broker = self.broker.led_by(seat.id)
 
     def _mute(self, threads: Iterable[Thread]) -> list[tuple[Thread, Failure]]:
         """Those that could not build their subscription."""
@@ -329,7 +338,7 @@ class Run:
         moves = self._move(threads, "joined")
         lead = name_of(self.broker.leader)
         title, why = words.completing(self.broker.generation, lead)
-        sent = tuple(Sent("JoinGroup answer", words.COORDINATOR, thread.name) for thread in threads)
+        sent = tuple(self.answers[thread.name] for thread in threads)
         source = f"{words.BROKER}#onCompleteJoin"
         self._step("complete join", threads, title, why, source, moves=moves, messages=sent)
         if lead:
@@ -366,12 +375,12 @@ class Run:
         self.leading = {}
         sent = []
         for answer in decision.answers:
-            data = write_assignment(answer, binary.dialect)
-            if isinstance(data, Failure):
-                failure = failure or data
+            written = write_assignment(answer, binary.dialect)
+            if isinstance(written, Failure):
+                failure = failure or written
                 continue
-            self.leading[answer.member] = data
-            version, second = self.heads[data] = head(data, binary.dialect)
+            data, version, second = written
+            self.leading[answer.member], self.heads[data] = data, (version, second)
             message = Sent("SyncGroup", lead.name, words.COORDINATOR, version, second, answer.active, data=data)
             sent.append(message)
         if failure is not None:
@@ -398,7 +407,7 @@ class Run:
     def _deliver(self, threads: list[Thread]) -> None:
         """SyncGroup answers: each member applies its rule to the two ints."""
         told: list[words.Told] = []
-        moves: Moves = ()
+        moves: list[tuple[str, str]] = []
         sent: dict[str, Sent] = {}
         log: list[LogLine] = []
         dead: list[tuple[Thread, Failure]] = []
@@ -440,7 +449,7 @@ class Run:
                 why,
                 words.assignor(first.binary, "onAssignment"),
                 tag=tag,
-                moves=moves,
+                moves=tuple(moves),
                 messages=tuple(sent[one.name] for one in told),
                 log=tuple(line for line in log if line.member not in fallen),
             )
@@ -492,11 +501,15 @@ class Run:
     def _move(self, threads: Iterable[Thread], event: str) -> Moves:
         """Move tokens along the rows of the table; a move that the table does not know is our mistake."""
         moves = []
+        ways: dict[str, tuple[str, str]] = {}
         for thread in threads:
-            row = MEMBER.row(thread.state, event)
-            assert row is not None, (thread.state, event)
-            thread.state = row.target
-            moves.append((thread.name, row.key))
+            way = ways.get(thread.state)
+            if way is None:
+                row = MEMBER.row(thread.state, event)
+                assert row is not None, (thread.state, event)
+                way = ways[thread.state] = row.target, row.key
+            thread.state = way[0]
+            moves.append((thread.name, way[1]))
         return tuple(moves)
 
     def _step(

@@ -14,8 +14,8 @@ from ..releases import Binary
 from ..trace import Failure, LogLine, MemberView
 from ..versions import EARLIEST_PROBEABLE, Dialect
 
-_UNIQUE_FIELD = 8
-"""The first version whose bytes carry a number that grows with each subscription."""
+_UNIQUE_FIELD, _GENERATION_ID = 8, 2
+"""The first versions, of the subscription and of the envelope, that carry a number which grows."""
 
 TOPIC = "topic1"
 """The source topic of the only subtopology: task 0_1 reads its partition 1."""
@@ -23,11 +23,14 @@ TOPIC = "topic1"
 
 def read_subscription(member_id: str, metadata: bytes, dialect: Dialect) -> tuple[leader.Seen | None, wire.Read]:
     """A JoinGroup's bytes as a leader of that dialect reads them; None where it cannot."""
-    envelope = wire.decode_subscription(metadata)
+    envelope = _read_envelope(metadata)
     one, read = _read_payload(member_id, envelope.user_data or b"", dialect)
     if one is not None and envelope.owned_partitions:
         one = replace(one, owned=envelope.owned_partitions)
     return one, read
+
+
+_read_envelope = lru_cache(maxsize=4096)(wire.decode_subscription)
 
 
 @lru_cache(maxsize=4096)
@@ -43,8 +46,8 @@ def read_assignment(data: bytes, dialect: Dialect) -> wire.Read:
 
 
 @lru_cache(maxsize=4096)
-def write_assignment(answer: leader.Answer, dialect: Dialect) -> bytes | Failure:
-    """An answer's bytes as a leader of that dialect writes them."""
+def write_assignment(answer: leader.Answer, dialect: Dialect) -> tuple[bytes, int, int | None] | Failure:
+    """An answer's bytes as a leader of that dialect writes them, and the two ints at their head."""
     info = AssignmentInfo(
         answer.version,
         answer.supported,
@@ -53,18 +56,12 @@ def write_assignment(answer: leader.Answer, dialect: Dialect) -> bytes | Failure
         error_code=answer.error_code,
         next_rebalance_ms=answer.next_rebalance_ms,
     )
-    data = wire.write_assignment_info(info, dialect=dialect)
-    if isinstance(data, Failure):
-        return data
-    return wire.encode_assignment(Assignment(answer.partitions, data), version=dialect.envelope)
-
-
-def head(data: bytes, dialect: Dialect) -> tuple[int | None, int | None]:
-    """The two ints at the head of an assignment; v1 and v2 have one."""
-    info = read_assignment(data, dialect).value
-    if not isinstance(info, AssignmentInfo):
-        return None, None
-    return info.version, info.commonly_supported_version if info.version >= EARLIEST_PROBEABLE else None
+    payload = wire.write_assignment_info(info, dialect=dialect)
+    if isinstance(payload, Failure):
+        return payload
+    data = wire.encode_assignment(Assignment(answer.partitions, payload), version=dialect.envelope)
+    second = wire.decode_assignment_info(payload).commonly_supported_version
+    return data, answer.version, second if answer.version >= EARLIEST_PROBEABLE else None
 
 
 @dataclass(slots=True)
@@ -92,6 +89,8 @@ class Thread:
     """The tasks of the last assignment, taken or not."""
     written: dict[object, bytes | Failure] = field(default_factory=dict, repr=False)
     """The payloads that this process has written, by what they say."""
+    enveloped: dict[tuple[bytes, int], bytes] = field(default_factory=dict, repr=False)
+    """The same in the consumer's envelope, which since 3.4 holds the generation."""
     unique: int = 0
     generation: int = -1
     phase: float = 0.0
@@ -135,8 +134,13 @@ class Thread:
             payload = self.written[key] = self._payload()
         if isinstance(payload, Failure):
             return payload
-        envelope = Subscription((TOPIC,), payload, generation_id=self.generation)
-        return wire.encode_subscription(envelope, version=self.binary.dialect.envelope)
+        version = self.binary.dialect.envelope
+        generation = self.generation if version >= _GENERATION_ID else -1
+        metadata = self.enveloped.get((payload, generation))
+        if metadata is None:
+            envelope = Subscription((TOPIC,), payload, generation_id=generation)
+            metadata = self.enveloped[payload, generation] = wire.encode_subscription(envelope, version=version)
+        return metadata
 
     def _payload(self) -> bytes | Failure:
         info = member.subscribe(
