@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from ..errors import ImpossibleScenarioError
 from ..explorer import Action
+from ..scenario import member_names
 from .classes import DOWN, STOPPED, Classes
 from .jars import Upgrade
 
@@ -29,16 +30,6 @@ State = bytes
 Move = tuple[Action, State]
 Choice = tuple[Fraction, int]
 """A share of the chances, and who leads."""
-
-
-def member_names(count: int) -> tuple[str, ...]:
-    """A, B, C … Z, AA, AB …
-
-    >>> member_names(3), member_names(28)[-2:]
-    (('A', 'B', 'C'), ('AA', 'AB'))
-    """
-    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    return tuple(letters[i] if i < 26 else letters[i // 26 - 1] + letters[i % 26] for i in range(count))
 
 
 class _Turn(NamedTuple):
