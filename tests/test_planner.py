@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -13,8 +14,10 @@ from protocol.errors import ImpossibleScenarioError, UnknownReleaseError
 from protocol.logbook import explain
 from protocol.planner import FEATURES, VERDICTS, Advice, plan
 from protocol.planner.costs import run
-from protocol.planner.reasons import minor, number, takes
+from protocol.planner.disk import refusal
+from protocol.planner.reason import minor, number, takes
 from protocol.releases import Release, release, releases
+from protocol.scenario import simulate
 from protocol.upgrade import Modes, explore
 
 PUBLISHED = [row for row in releases() if row.released]
@@ -188,10 +191,129 @@ def test_the_way_back_says_what_blocks_it() -> None:
     assert back is not None and any(block.effect == "wipe" for block in back.blocks)
 
 
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def test_an_older_rocksdb_opens_or_refuses_what_the_real_one_did() -> None:
+    rows = [line.split("\t") for line in (GOLDEN / "rocksdb_back.tsv").read_text().splitlines()[1:]]
+    assert len(rows) == 15 * 14 // 2
+    for wrote, opens, answer in rows:
+        if opens == "5.0.1":  # its exceptions lose their text
+            assert bool(refusal(wrote, opens)) == (answer != "opened"), (wrote, opens)
+        else:
+            assert refusal(wrote, opens) == ("" if answer == "opened" else answer), (wrote, opens)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wiped"),
+    [
+        ("3.2.3", "2.8.0", True),
+        ("3.9.2", "3.0.0", False),
+        ("4.0.0", "3.9.2", True),
+        ("4.2.2", "4.0.0", False),
+        ("4.3.1", "4.2.2", True),
+        ("2.1.1", "1.0.0", False),
+        ("2.3.0", "2.2.2", True),
+    ],
+)
+def test_a_step_back_wipes_the_disk_where_the_older_jar_cannot_open_it(old: str, new: str, wiped: bool) -> None:
+    advice = plan(old, new, uses=["persistent stores"])
+    assert any(reason.effect == "wipe" for reason in advice.reasons) == wiped
+    if advice.ok:
+        assert bool(advice.rounds[-1].before_start) == wiped
+
+
+def test_a_mode_that_the_new_jar_does_not_know_has_a_round_of_its_own_before_it() -> None:
+    advice = plan("3.9.1", "4.1.1", uses=["exactly_once"])
+    assert [(one.release, one.more) for one in advice.rounds] == [
+        ("3.9.1", ("processing.guarantee=exactly_once_v2",)),
+        ("4.1.1", ("processing.guarantee=exactly_once_v2",)),
+    ]
+    assert "first bounce 3.9.1" in advice.headline
+    down = plan("3.9.1", "2.5.1", uses=["exactly_once_v2"])
+    assert [one.release for one in down.rounds] == ["3.9.1", "2.5.1"]
+    assert down.rounds[0].configuration == "no upgrade.from, processing.guarantee=exactly_once"
+
+
+def test_a_mode_that_only_changed_its_name_changes_with_the_jar() -> None:
+    up = plan("3.9.1", "4.1.1", uses=["exactly_once_beta"])
+    down = plan("3.2.3", "2.8.0", uses=["exactly_once_v2"])
+    assert [one.more for one in up.rounds] == [("processing.guarantee=exactly_once_v2",)]
+    assert [one.more for one in down.rounds] == [("processing.guarantee=exactly_once_beta",)]
+
+
+def test_a_mode_that_no_release_on_the_way_changes_needs_a_stop_over() -> None:
+    advice = plan("2.8.2", "4.2.1", uses=["exactly_once"])
+    assert advice.verdict == "unsafe"
+    assert advice.instead[0].startswith("by 3.9.2: 3.9.2 with no upgrade.from, then 3.9.2")
+    assert "processing.guarantee=exactly_once_v2" in advice.instead[0]
+
+
+def test_from_3_3_the_setting_is_3_4_which_the_join_does_not_heed() -> None:
+    advice = plan("3.3.2", "3.6.0")
+    assert advice.upgrade_from == "3.4"
+    assert not any("leave upgrade.from out" in condition for condition in advice.conditions)
+    asked = plan("3.3.2", "3.6.0", upgrade_from="3.3")
+    assert any("leave upgrade.from out" in condition for condition in asked.conditions)
+
+
+def test_no_reason_of_an_impossible_pair_asks_for_a_setting() -> None:
+    for old, new in (("2.3.1", "4.0.0"), ("4.4.0", "1.1.1")):
+        assert not [one for one in plan(old, new).reasons if one.effect in ("setting", "condition")]
+
+
+@pytest.mark.parametrize(("new", "better"), [("4.1.0", "4.1.1"), ("4.3.0", "4.3.1")])
+def test_a_release_that_leaks_is_named_with_the_one_that_does_not(new: str, better: str) -> None:
+    assert any(better in one.title for one in plan("4.0.0", new).reasons)
+    assert not any("leaks" in one.title for one in plan("4.0.0", better).reasons)
+
+
+def test_half_way_back_from_the_second_round_the_setting_comes_first() -> None:
+    back = plan("2.3.1", "3.9.1").way_back
+    assert back is not None and "upgrade.from=2.3 everywhere again" in back.text
+    assert "deleted from disk" in back.text
+    back = plan("2.6.0", "2.6.1").way_back
+    assert back is not None and "second" not in back.text and "disk" not in back.text
+
+
+def test_the_costs_of_the_rounds_add_up() -> None:
+    for old, new in (("2.3.1", "3.9.1"), ("3.9.1", "2.3.1"), ("1.1.1", "2.0.0"), ("2.6.0", "2.6.1")):
+        cost = plan(old, new).cost
+        assert cost is not None
+        assert sum(rebalances[0] for rebalances, _ in cost.rounds) == cost.rebalances[0]
+        assert sum(rebalances[1] or 0 for rebalances, _ in cost.rounds) == cost.rebalances[1]
+        assert sum(seconds[0] for _, seconds in cost.rounds) == pytest.approx(cost.seconds[0])
+
+
+def test_a_sign_of_a_round_says_which() -> None:
+    advice = plan("2.3.1", "3.9.1")
+    eager = [one.round for one in advice.signs if one.grep.startswith("Eager")]
+    assert eager == [1] and {one.round for one in advice.signs if one.when == "done"} == {0}
+
+
+@settings(max_examples=15, deadline=None)
+@given(NAMES, NAMES)
+def test_the_run_to_look_at_goes_well_and_the_danger_does_not(old: str, new: str) -> None:
+    advice = plan(old, new, members=3)
+    if advice.run is not None:
+        assert not simulate(advice.run).outcome.deaths
+    if advice.danger is not None:
+        assert not simulate(advice.danger).outcome.ok
+        assert not advice.ok
+
+
+def test_the_danger_of_kafka_8649_can_be_looked_at() -> None:
+    advice = plan("2.0.1", "2.1.1", members=40, threads=2)
+    assert advice.danger is not None and len(simulate(advice.danger).outcome.deaths) >= 2
+    assert plan("2.3.1", "3.9.1").danger is None
+    static = plan("3.2.0", "3.0.0", static=True).danger
+    assert static is not None and static.static and simulate(static).outcome.deaths
+
+
 def test_the_only_way_to_4_0_from_before_2_4_is_a_stop_over() -> None:
     advice = plan("2.3.1", "4.0.0")
     assert advice.rounds == () and advice.cost is None
-    assert advice.instead[0].startswith("by 3.9.1: 2.3.1 to 3.9.1 with upgrade.from=2.3")
+    assert advice.instead[0].startswith("by 3.9.2: 3.9.2 with upgrade.from=2.3, then 3.9.2 with no upgrade")
 
 
 @pytest.mark.parametrize(

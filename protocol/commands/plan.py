@@ -68,7 +68,7 @@ _MARKS = {
     "impossible": "impossible",
     "unsafe": "unsafe",
     "setting": "two rounds",
-    "wipe": "delete state",
+    "wipe": "wipe disk",
     "condition": "heed",
     "versions": "versions",
     "note": "note",
@@ -117,9 +117,9 @@ def _text(advice: Advice) -> Iterator[str]:
         yield ""
         yield bold("what to grep for")
         for sign in advice.signs:
-            yield from wrapped(
-                f"{sign.who}: {sign.grep}" + (f"   ({sign.meaning})" if sign.meaning else ""), 14, f"  {sign.when}"
-            )
+            where = f"round {sign.round}: " if sign.round and len(advice.rounds) > 1 else ""
+            meaning = f"   ({where}{sign.meaning})" if sign.meaning else f"   ({where[:-2]})" if where else ""
+            yield from wrapped(f"{sign.who}: {sign.grep}{meaning}", 14, f"  {sign.when}")
     for number, way in enumerate(advice.instead):
         if not number:
             yield ""
@@ -149,7 +149,7 @@ def _rounds(advice: Advice, wrapped: object) -> Iterator[str]:
             f"  {one.number}. ",
         )
         if one.before_start:
-            yield from wrapped(one.before_start, 5)
+            yield from wrapped(f"before each start: {one.before_start}", 5)
         yield from wrapped("wait after each bounce until the group is quiet", 5)
         if one.after:
             yield from wrapped(f"go on when {one.after}", 5)
@@ -160,11 +160,11 @@ def _cost(advice: Advice) -> str:
     low, high = advice.cost.rebalances
     quick, slow = advice.cost.seconds
     count = f"{low} rebalances" if low == high else f"{low} to {high} rebalances"
+    late = f" ({advice.cost.late} if every instance comes back after its session timed out)" if advice.cost.late else ""
     return (
-        f"{count}, {quick:.0f} to {slow:.0f} s in which the group rebalances or waits for an old member id; fewest and "
-        "shortest if each instance is back before its session times out. Cooperative rebalances to move tasks, "
-        "and warm-up "
-        "checks (2.6 and later), come on top."
+        f"{count}{late}, {quick:.0f} to {slow:.0f} s in which the group rebalances or waits for an old member id; "
+        "fewest and shortest if each instance is back before its session times out. Cooperative rebalances to move "
+        "tasks, and warm-up checks (2.6 and later), come on top."
     )
 
 
@@ -186,6 +186,7 @@ def _json(advice: Advice) -> dict[str, object]:
         "reasons": [_reason_json(reason) for reason in advice.reasons],
         "bounces": [_round_json(one, advice) for one in advice.rounds],
         "rebalances": None if advice.cost is None else dict(zip(("min", "max"), advice.cost.rebalances, strict=True)),
+        "late_rebalances": None if advice.cost is None else advice.cost.late,
         "seconds": None if advice.cost is None else dict(zip(("min", "max"), advice.cost.seconds, strict=True)),
         "survival": advice.survival,
         "distribution": [
@@ -203,6 +204,8 @@ def _json(advice: Advice) -> dict[str, object]:
             "bounces": [_round_json(one, advice) for one in advice.way_back.rounds],
         },
         "bounds": list(advice.bounds),
+        "danger": None if advice.danger is None else advice.danger.python(),
+        "run": None if advice.run is None else advice.run.python(),
     }
 
 
@@ -225,10 +228,11 @@ def _round_json(one: Round, advice: Advice) -> dict[str, object]:
         "upgrade_from": one.upgrade_from,
         "configuration": one.configuration,
         "why": one.why,
+        "settings": list(one.more),
         "before_start": one.before_start,
         "after": one.after,
     }
 
 
 def _sign_json(sign: Sign) -> dict[str, object]:
-    return {"when": sign.when, "who": sign.who, "grep": sign.grep, "meaning": sign.meaning}
+    return {"when": sign.when, "who": sign.who, "round": sign.round, "grep": sign.grep, "meaning": sign.meaning}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from .advice import VERDICTS, Advice, WayBack, plan
 from .costs import Cost
-from .reasons import FEATURES, Reason
+from .reason import FEATURES, Reason
 from .rounds import Round
 from .signs import Sign
 

@@ -10,14 +10,17 @@ from dataclasses import dataclass
 
 from ..errors import ImpossibleScenarioError
 from ..releases import Release, release, releases
+from ..scenario import Scenario
 from ..trace import Trace
 from ..upgrade import Report
 from .costs import SAMPLE, Cost, cost_of
 from .negotiation import reasons_of_members, versions
-from .reasons import FEATURES, Reason, number, reasons, stopovers, takes
+from .reason import FEATURES, Reason, number, takes
+from .reasons import reasons, stopovers
 from .rounds import Round, rounds
 from .settings import reasons_of_setting, setting_of
 from .signs import Sign, done, signs, wrong
+from .witness import danger, planned
 
 SAFE, SAFE_IF, UNSAFE, IMPOSSIBLE = VERDICTS = ("safe", "safe if", "unsafe", "impossible online")
 
@@ -68,6 +71,13 @@ class Advice:
     """Better ways, where this one is not safe."""
     way_back: WayBack | None
     bounds: tuple[str, ...]
+    danger: Scenario | None
+    """A run that fails, to look at; None where none does."""
+    run: Scenario | None
+    """A run that goes as planned, of a few of the instances; None where none does."""
+    leaves: bool = False
+    uses: frozenset[str] | None = None
+    """What the application was said to use; None where nothing was said."""
 
     @property
     def ok(self) -> bool:
@@ -136,11 +146,13 @@ def _advise(
 ) -> Advice:
     found = list(reasons(old, new, uses=has))
     setting = setting_of(old, new, found, asked)
-    todo = rounds(old, new, found, setting)
+    todo = rounds(old, new, found, setting, has)
     found += reasons_of_setting(old, new, found, asked, setting)
     report, of_versions = versions(old, new, members, threads, setting, static)
     found = [of_versions, *reasons_of_members(old, new, threads, static), *found]
     impossible = [one for one in found if one.effect == "impossible"]
+    if impossible:  # what only a roll would need is no reason of this pair
+        found = [one for one in found if one is of_versions or one.effect not in ("setting", "condition")]
     unsafe = [one for one in found if one.effect == "unsafe" and (not one.feature or has is not None)]
     maybe = [one for one in found if one.effect == "unsafe" and one not in unsafe]
     if impossible:
@@ -160,6 +172,7 @@ def _advise(
         cost, trace = cost_of(old, todo, members, threads, static, leaves, report, optional=optional)
         shown = _signs(trace, todo, old, new, min(members, SAMPLE))
     survival = None if report is None or report.survival is None else float(report.survival)
+    shows = back and of_versions.effect == "unsafe"
     return Advice(
         old=old.name,
         new=new.name,
@@ -168,7 +181,7 @@ def _advise(
         static=static,
         upgrade_from=setting,
         verdict=verdict,
-        headline=_headline(verdict, impossible or unsafe, conditions),
+        headline=_headline(verdict, impossible or unsafe, conditions, of_versions, todo),
         conditions=conditions,
         reasons=tuple(found),
         rounds=() if impossible else todo,
@@ -178,9 +191,30 @@ def _advise(
         depends=_depends(report, survival),
         signs=shown,
         instead=_instead(old, new, impossible or unsafe, verdict, has) if back else (),
-        way_back=_way_back(old, new, members, threads, static, has) if back else None,
-        bounds=() if report is None else report.verdict.bounds,
+        way_back=_way_back(old, new, members, threads, static, has, todo) if back else None,
+        bounds=(*(() if report is None else report.verdict.bounds), *_LEFT_OUT),
+        danger=danger(old, new, members=members, threads=threads, static=static, setting=setting) if shows else None,
+        run=planned(
+            old,
+            new,
+            todo,
+            members=members,
+            threads=threads,
+            static=static,
+            leaves=leaves,
+            setting=setting,
+        )
+        if back and not impossible
+        else None,
+        leaves=leaves,
+        uses=has,
     )
+
+
+_LEFT_OUT = (
+    "not looked at: changes of the API, of your topology and of your own configuration; the upgrade guides of all "
+    "releases between the two list the first",
+)
 
 
 def _starts(todo: Sequence[Round]) -> bool:
@@ -213,23 +247,29 @@ def _conditions(
     for one in found:
         if one.effect == "wipe":
             told.append(f"where {one.condition}: the local state of each instance is deleted before it starts")
-        elif one.effect == "condition":
-            told.append(f"where {one.condition}: {one.title}")
+        elif one.effect == "condition" and not (one.name == "foreign-key joins" and setting == "3.4"):
+            told.append(f"where {one.condition}: {one.todo or one.title}")
     return tuple(dict.fromkeys(told))
 
 
-def _headline(verdict: str, worst: Sequence[Reason], conditions: Sequence[str]) -> str:
+def _headline(
+    verdict: str, worst: Sequence[Reason], conditions: Sequence[str], of_versions: Reason, todo: Sequence[Round]
+) -> str:
     if worst:
         return f"{verdict}: {worst[0].title}"
     if not conditions:
-        return SAFE
+        bounces = "one rolling bounce" if len(todo) == 1 else f"{_COUNTS[len(todo)]} rolling bounces"
+        return f"{SAFE}: {bounces}; {of_versions.title}"
     first, more = conditions[0], len(conditions) - 1
     told = f"safe, but {first}" if first.startswith("where ") else f"safe if {first}"
     return told + (f" (and {more} more)" if more else "")
 
 
+_COUNTS = {2: "two", 3: "three"}
+
+
 def _depends(report: Report | None, survival: float | None) -> str:
-    if report is None or survival is None or survival >= 1:
+    if report is None or survival is None or not 0 < survival < 1:
         return ""
     return (
         "On who leads when: the broker picks the next leader by chance, upgraded members included. "
@@ -257,22 +297,19 @@ def _instead(
     if verdict in (SAFE, SAFE_IF):
         return ()
     told = []
-    via = stopovers(old, new)
-    for name in via:
+    for name in stopovers(old, new):
         first = _advise(old, release(name), 3, 1, None, False, False, has, back=False)
         then = _advise(release(name), new, 3, 1, None, False, False, has, back=False)
         if first.ok and then.ok:
-            setting = f" with upgrade.from={first.upgrade_from}, then without it" if first.upgrade_from else ""
-            told.append(f"by {name}: {old.name} to {name}{setting}; then {name} to {new.name}")
+            legs = [f"{one.release} with {one.configuration}" for leg in (first, then) for one in leg.rounds]
+            told.append(f"by {name}: {', then '.join(legs)}")
     cached = next((one for one in worst if one.name == "cached assignment"), None)
     if cached:
         told.append("each instance is kept down for longer than session.timeout.ms, or without group.instance.id")
-    elif not via:
+    elif not told:
         for row in _better(old, new, has):
-            told.append(
-                f"{row.name} in place of {new.name}: "
-                f"{_advise(old, row, 3, 1, None, False, False, has, back=False).headline}"
-            )
+            better = _advise(old, row, 3, 1, None, False, False, has, back=False)
+            told.append(f"{row.name} in place of {new.name}: {SAFE if better.verdict == SAFE else better.headline}")
     told.append(
         "offline: stop every instance, then start them all on the new jar; the application does no work meanwhile"
     )
@@ -295,12 +332,25 @@ def _better(old: Release, new: Release, has: frozenset[str] | None) -> list[Rele
 
 
 def _way_back(
-    old: Release, new: Release, members: int, threads: int, static: bool, has: frozenset[str] | None
+    old: Release,
+    new: Release,
+    members: int,
+    threads: int,
+    static: bool,
+    has: frozenset[str] | None,
+    ahead: Sequence[Round],
 ) -> WayBack:
     """The same roll in reverse, from the end."""
     home = _advise(new, old, min(members, 3), threads, None, static, False, has, back=False)
     blocks = tuple(one for one in home.reasons if one.effect not in ("note", "versions"))
     text = f"From {new.name} to {old.name}: {home.headline}."
-    if home.verdict in (SAFE, SAFE_IF) and number(new) > number(old):
-        text += " Half way, bounce the upgraded instances back in any order; the others need nothing."
+    if home.ok and number(new) > number(old):
+        half = "Half way through the first round" if len(ahead) > 1 else "Half way"
+        text += f" {half}, bounce the upgraded instances back, in any order; the others need nothing."
+        if any(one.before_start for one in home.rounds):
+            text += " What is to be deleted from disk is to be deleted then, too."
+        if len(ahead) > 1 and ahead[0].upgrade_from:
+            text += (
+                f" Once the second round has begun, set upgrade.from={ahead[0].upgrade_from} everywhere again first."
+            )
     return WayBack(verdict=home.verdict, text=text, blocks=blocks, rounds=home.rounds)

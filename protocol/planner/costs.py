@@ -26,6 +26,10 @@ class Cost:
     rebalances: tuple[int, int | None]
     seconds: tuple[float, float]
     """In which the group rebalances or waits for an old member id; the operator's own pauses not counted."""
+    rounds: tuple[tuple[tuple[int, int | None], tuple[float, float]], ...] = ()
+    """The same two of each round alone."""
+    late: int | None = None
+    """Rebalances where every instance comes back after its session timed out; None where those are counted above."""
 
 
 def run(
@@ -101,12 +105,24 @@ def cost_of(
     seconds = [sum(cost for _, cost in one) for one in costs]
     least, most = min(rebalances), max(rebalances)
     proved = report.verdict.rebalances if report is not None and not static and not leaves and few == 1 else None
+    alone = [
+        (
+            (min(cost[0] for cost in both), max(cost[0] for cost in both)),
+            (min(cost[1] for cost in both), max(cost[1] for cost in both)),
+        )
+        for both in zip(*costs, strict=True)
+    ]
+    each: list[tuple[tuple[int, int | None], tuple[float, float]]] = [*alone]
     if proved is not None:
         # The proof's own numbers hold for restarts within the session; later rounds change no version.
         more = members * (len(todo) - 1)
         least = proved[0] + more
         most = max(most if report is not None and not report.ok else least, (proved[1] or proved[0]) + more)
+        each = [((members, members), seconds_alone) for _, seconds_alone in alone]
+        changes = next(i for i, one in enumerate(todo) if one.release == todo[-1].release)
+        each[changes] = ((proved[0], most - more), alone[changes][1])
+    late = rebalances[1] if proved is not None and rebalances[1] > most else None
     if optional:
         least, seconds = min(cost for cost, _ in costs[0]), [min(cost for _, cost in costs[0]), *seconds]
     low, high = round(min(seconds), 1), round(max(seconds), 1)
-    return Cost(rebalances=(least, most), seconds=(low, high)), runs[0]
+    return Cost(rebalances=(least, most), seconds=(low, high), rounds=tuple(each), late=late), runs[0]

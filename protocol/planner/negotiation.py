@@ -11,18 +11,19 @@ from ..releases import Release
 from ..scenario import Ending, Scenario, endings
 from ..upgrade import Modes, Report, explore
 from ..versions import EARLIEST_PROBEABLE
-from .reasons import Reason, number, takes
+from .reason import Reason, number, takes
 from .settings import used_with
 
 
 @lru_cache(maxsize=256)
-def _explored(old: str, new: str, members: int, threads: int, order: str = "any") -> Report:
+def explored(old: str, new: str, members: int, threads: int, order: str = "any") -> Report:
+    """The proof, or the counterexamples, for one pair."""
     modes = Modes(relead="by jar", threads=threads, order=order)
     return explore(old, new, members=members, modes=modes)
 
 
 @lru_cache(maxsize=256)
-def _ways(
+def every_way(
     old: str, new: str, members: int, setting: str | None, *, static: bool = False, restart: str = "before"
 ) -> tuple[tuple[Ending, ...], bool]:
     """Every ending over all successions of leaders, for what `explore` leaves out; and whether that is all of them."""
@@ -36,11 +37,13 @@ def versions(
     """What the metadata version does in this upgrade, proved over every order and leader."""
     name, source = "metadata version", "KIP-268; `explore` over every order and leader"
     numbers = f"{old.name} supports v{old.latest}, {new.name} v{new.latest}"
+    if old.latest == new.latest:
+        numbers = f"{old.name} and {new.name} both support v{new.latest}"
     low, high = sorted((old, new), key=number)
     if min(old.latest, new.latest) < EARLIEST_PROBEABLE and old.latest != new.latest:
         held = setting is not None and takes(high, setting) and (used_with(high, setting) or 99) <= low.latest
         if held and number(old) < number(new):
-            ways, complete = _ways(old.name, new.name, min(members, 3), setting)
+            ways, complete = every_way(old.name, new.name, min(members, 3), setting)
             bad = [way for way in ways if not way.outcome.ok]
             if not bad:
                 return None, Reason(
@@ -65,7 +68,7 @@ def versions(
                 source=source,
                 effect="setting",
             )
-        report = _explored(old.name, new.name, members, threads)
+        report = explored(old.name, new.name, members, threads)
         return report, Reason(
             name=name,
             title=f"{numbers}: members die",
@@ -78,10 +81,11 @@ def versions(
         )
     if static:
         return _static(old, new, members, threads, numbers)
-    report = _explored(old.name, new.name, members, threads)
+    report = explored(old.name, new.name, members, threads)
     if report.ok:
         if old.latest == new.latest:
             text = "The versions are the same: nothing is negotiated, and a bounce is one rebalance."
+            numbers = numbers.replace(f"{old.name} and {old.name} both support", f"{old.name} supports")
         else:
             text = (
                 f"Version probing: the group speaks v{min(old.latest, new.latest)} until the last "
@@ -92,9 +96,10 @@ def versions(
             if number(old)[:-1] == number(new)[:-1]:
                 text += " A patch release, and a new version all the same."
         return report, Reason(
-            name=name, title=f"{numbers}: negotiated well", text=text, source=source, effect="versions"
+            name=name, title=f"{numbers}: {_KINDS['ok'] if old.latest != new.latest else 'nothing to negotiate'}",
+            text=text, source=source, effect="versions"
         )  # fmt: skip
-    last = _explored(old.name, new.name, members, threads, "leader last")
+    last = explored(old.name, new.name, members, threads, "leader last")
     hint = ""
     if last.ok:
         hint = " If the instance that leads is bounced last, nobody dies; but the broker does not tell who leads."
@@ -135,12 +140,12 @@ def _deaths(report: Report) -> str:
 def _static(old: Release, new: Release, members: int, threads: int, numbers: str) -> tuple[Report | None, Reason]:
     """Static members come back to a cached assignment, which `explore` leaves out: every succession is run."""
     count = min(members, 3)
-    ways, complete = _ways(old.name, new.name, count, None, static=True)
+    ways, complete = every_way(old.name, new.name, count, None, static=True)
     bad = [way for way in ways if way.outcome.deaths or way.outcome.kind in ("loop", "error assignment")]
     covered = "every succession" if complete else "the first 300 successions"
     source = "KIP-345; `simulate` over all successions; 3.8.0 GroupCoordinator#updateStaticMemberAndRebalance"
     if bad:
-        slow, _ = _ways(old.name, new.name, count, None, static=True, restart="after")
+        slow, _ = every_way(old.name, new.name, count, None, static=True, restart="after")
         rescued = not any(way.outcome.deaths for way in slow)
         rolled = new.latest < old.latest
         why = (

@@ -5,102 +5,17 @@ What the metadata version does is proved in `upgrade`; how the reasons become ro
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from .. import member
 from ..releases import Release, releases
-
-FEATURES = {
-    "foreign-key joins": "the topology has a foreign-key join of two tables (KTable#join with a key extractor)",
-    "table repartition": "the topology groups or re-keys a table (KTable#groupBy and what builds on it)",
-    "suppress": "the topology uses suppress()",
-    "persistent stores": "state is kept on disk (the default, RocksDB)",
-    "exactly_once": "processing.guarantee is exactly_once (EOS version 1)",
-    "exactly_once_beta": "processing.guarantee is exactly_once_beta (EOS version 2 under its old name)",
-    "exactly_once_v2": "processing.guarantee is exactly_once_v2",
-    "chained repartition": "the topology has repartition topics one after the other",
-}
-"""What an application may use, and a reason may depend on."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reason:
-    """One reason, and whether it applies."""
-
-    name: str
-    title: str
-    text: str
-    source: str
-    feature: str = ""
-    """The key of FEATURES that decides whether it applies; empty where it applies in any case."""
-    effect: str
-    """`versions`, `setting` (upgrade.from in a first round), `impossible`, `unsafe`, `wipe`, `condition` or `note`."""
-
-    @property
-    def condition(self) -> str:
-        """When it applies."""
-        return FEATURES[self.feature] if self.feature else ""
-
-
-Number = tuple[int, ...]
-
-
-def number(row: Release) -> Number:
-    """A release's version for comparison; of a commit on a trunk, that of the trunk."""
-    if row.name.startswith("c310"):
-        return (2, 3, 99)
-    return tuple(int(part) for part in re.findall(r"\d+", row.name.split("-")[0]))
-
-
-def minor(row: Release) -> str:
-    """The value of `upgrade.from` that stands for a release.
-
-    >>> from protocol.releases import release
-    >>> minor(release("0.10.2.1")), minor(release("3.4.1"))
-    ('0.10.2', '3.4')
-    """
-    parts = number(row)
-    return ".".join(map(str, parts[:3] if parts[0] == 0 else parts[:2]))
-
-
-def takes(row: Release, value: str) -> bool:
-    """Whether a process of that release starts with this `upgrade.from`."""
-    return any(one.value == value for one in row.upgrade_from) and not member.configure(row.binary, value).failure
-
-
-def crosses(old: Release, new: Release, *line: int) -> bool:
-    """Whether one is before that release and the other is not."""
-    return (number(old) < line) != (number(new) < line)
-
-
-_ROCKSDB: tuple[tuple[Number, str], ...] = (
-    ((0, 10, 0), "4.4.1"),
-    ((0, 10, 1), "4.9.0"),
-    ((0, 11), "5.0.1"),
-    ((1, 0), "5.7.3"),
-    ((2, 1), "5.14.2"),
-    ((2, 2), "5.15.10"),
-    ((2, 3), "5.18.3"),
-    ((2, 6), "5.18.4"),
-    ((3, 0), "6.19.3"),
-    ((3, 1), "6.22.1.1"),
-    ((3, 2), "6.29.4.1"),
-    ((3, 3, 2), "7.1.2"),
-    ((3, 5, 2), "7.9.2"),
-)
-"""Since which release which RocksDB is on board. Source: gradle/dependencies.gradle at the tags; 4.x was not read."""
-
-
-def rocksdb(row: Release) -> str:
-    """The RocksDB of a release."""
-    return [version for since, version in _ROCKSDB if since <= number(row)][-1]
+from .disk import reasons_of_disk
+from .modes import reasons_of_modes
+from .reason import Reason, crosses, held, minor, number
 
 
 def reasons(old: Release, new: Release, *, uses: frozenset[str] | None = None) -> tuple[Reason, ...]:
     """Every reason of this pair beside its versions; those that hang on a feature that is not used are left out."""
-    found = (*_rebalance_protocol(old, new), *_formats(old, new), *_modes(old, new), *_bugs(old, new))
+    found = (*_rebalance_protocol(old, new), *_formats(old, new), *reasons_of_modes(old, new), *_bugs(old, new))
     return tuple(one for one in found if uses is None or not one.feature or one.feature in uses)
 
 
@@ -112,9 +27,8 @@ def _rebalance_protocol(old: Release, new: Release) -> Iterator[Reason]:
         yield Reason(
             name="eager is gone in 4.0",
             title="4.0 speaks COOPERATIVE only, and releases before 2.4 EAGER only",
-            text="No member of 4.0 or later can share a group with one before 2.4, and upgrade.from takes no "
-            "value below "
-            "2.4. Stop over at 3.9 (any of 3.5 to 3.9): there with upgrade.from first, then without.",
+            text="No member of 4.0 or later can share a group with one before 2.4, and upgrade.from takes no value "
+            "below 2.4. Stop over at 3.9 (any of 3.5 to 3.9): there with upgrade.from first, then without.",
             source="KAFKA-12822 (pull request 18988); KIP-1124; 4.0.0 AssignorConfiguration#rebalanceProtocol",
             effect="impossible",
         )
@@ -136,10 +50,10 @@ def _formats(old: Release, new: Release) -> Iterator[Reason]:
     low, high = sorted((old, new), key=number)
     yield from _foreign_key_joins(old, new)
     if crosses(old, new, 3, 5):
-        value = minor(low)
+        value = held(low, high)
         text = (
-            f"Repartition records of tables are written in a new format since 3.5 (KIP-904). upgrade.from={value} on "
-            f"{high.name} makes it write the old one. "
+            f"Repartition records of tables are written in a new format since 3.5 (KIP-904), and {low.name} cannot "
+            f"read it. upgrade.from={value} on {high.name} makes it write the old one. "
         )
         text += (
             "Set it in the first of two rolling bounces. There is no version to negotiate for that: no change of the "
@@ -156,16 +70,16 @@ def _formats(old: Release, new: Release) -> Iterator[Reason]:
             feature="table repartition",
             effect="setting",
         )
-        if value == "3.4" and number(high) in ((3, 5, 0), (3, 5, 1)):
+        if minor(low) == "3.4" != value:
             yield Reason(
                 name="3.5.0 and 3.5.1 choke on 3.4",
-                title=f"{high.name} does not start with upgrade.from=3.4",
-                text="StreamsConfig accepts the value, the assignor throws `Unknown configuration value for parameter "
-                "'upgrade.from': 3.4`. Go to 3.5.2 or later instead; 3.3 is a stop-gap, by the same branch of the "
-                "serializer.",
+                title=f"{high.name} does not start with upgrade.from=3.4, so this plan says 3.3",
+                text="StreamsConfig accepts 3.4, the assignor throws `Unknown configuration value for parameter "
+                "'upgrade.from': 3.4`. 3.3 takes the same branch of the serializer. 3.5.2 and later take 3.4: "
+                "going there is better.",
                 source="KAFKA-15281 (pull request 14103); 3.5.0 AssignorConfiguration#rebalanceProtocol",
                 feature="table repartition",
-                effect="condition",
+                effect="note",
             )
     for line, name in (((2, 2), "v1"), ((2, 3), "v2"), ((2, 5, 1), "v3")):
         if crosses(old, new, *line) and number(low) >= (2, 1):
@@ -185,10 +99,13 @@ def _formats(old: Release, new: Release) -> Iterator[Reason]:
                 "2.5.1",
                 feature="suppress",
                 effect="condition" if up else "unsafe",
+                todo="finish the roll without a pause, for old instances cannot restore what upgraded ones wrote"
+                if up
+                else "",
             )
             break
     if not up:
-        yield from _state(old, new)
+        yield from reasons_of_disk(old, new)
 
 
 def _foreign_key_joins(old: Release, new: Release) -> Iterator[Reason]:
@@ -230,120 +147,8 @@ def _foreign_key_joins(old: Release, new: Release) -> Iterator[Reason]:
             source=source,
             feature="foreign-key joins",
             effect="condition",
+            todo="leave upgrade.from out, or use 3.4" if number(high) >= (3, 5, 2) else "leave upgrade.from out",
         )
-
-
-def _state(old: Release, new: Release) -> Iterator[Reason]:
-    """What a step back finds on disk."""
-    wipe = (
-        f"Before {new.name} starts, delete the instance's local state (state.dir of the application); it restores from "
-    )
-    wipe += "the changelogs, which takes time and traffic."
-    if crosses(old, new, 2, 3):
-        yield Reason(
-            name="timestamped stores",
-            title="2.3 keeps timestamps in its stores, in a second column family",
-            text=f"{new.name} cannot open them (`Column families not opened: keyValueWithTimestamp`). {wipe}",
-            source="KIP-258; 2.3.0 RocksDBTimestampedStore#openRocksDB",
-            feature="persistent stores",
-            effect="wipe",
-        )
-    before, after = rocksdb(old), rocksdb(new)
-    if crosses(old, new, 3, 0) or crosses(old, new, 4, 0):
-        line = "3.0" if crosses(old, new, 3, 0) else "4.0"
-        versions = f" (RocksDB {before} to {after})" if line == "3.0" and number(old) < (4, 0) else ""
-        yield Reason(
-            name="RocksDB",
-            title=f"{line} changed the on-disk format of its stores{versions}",
-            text=f"The older RocksDB cannot read the files (`Unknown Footer version`). {wipe}",
-            source="3.0 upgrade guide; facebook/rocksdb#11989"
-            if line == "3.0"
-            else "4.0 upgrade guide (pull request 21397)",
-            feature="persistent stores",
-            effect="wipe",
-        )
-    elif before != after:
-        yield Reason(
-            name="RocksDB",
-            title=f"an older RocksDB opens what a newer one wrote ({before} to {after})",
-            text="No upgrade guide says that it cannot, and none that it can: try it on one instance. If it "
-            f"cannot: {wipe}",
-            source="gradle/dependencies.gradle at both tags",
-            feature="persistent stores",
-            effect="condition",
-        )
-    if crosses(old, new, 4, 3):
-        yield Reason(
-            name="checkpoint file",
-            title="4.3 writes its checkpoints in a new way",
-            text=f"{new.name} reads them only if {old.name} was closed with upgrade.from={minor(new)}: bounce it "
-            "once with "
-            "that first. Otherwise the state is restored from the changelogs.",
-            source="4.3 upgrade guide (pull requests 22161 and 21814)",
-            feature="persistent stores",
-            effect="setting",
-        )
-
-
-def _modes(old: Release, new: Release) -> Iterator[Reason]:
-    up = number(old) < number(new)
-    if up and crosses(old, new, 4, 0):
-        for feature in ("exactly_once", "exactly_once_beta"):
-            first = (
-                "on the old release, if it is 3.0 or later" if number(old) >= (3, 0) else "on a release of 3.0 to 3.9"
-            )
-            yield Reason(
-                name="EOS mode",
-                title=f"4.0 does not know processing.guarantee={feature}",
-                text=f"Switch to exactly_once_v2 {first}, in a rolling bounce of its own, before this upgrade; brokers "
-                "must be 2.5 or later.",
-                source="KAFKA-16331; 3.0 upgrade guide",
-                feature=feature,
-                effect="condition",
-            )
-    if up and crosses(old, new, 3, 0) and number(new) < (4, 0):
-        yield Reason(
-            name="EOS mode",
-            title="exactly_once_beta is called exactly_once_v2 since 3.0",
-            text="Both names work until 3.9; change it during this roll, or later. A change from exactly_once to "
-            "exactly_once_v2 needs a rolling bounce of its own, after this one.",
-            source="KIP-732; 3.0 upgrade guide",
-            feature="exactly_once_beta",
-            effect="note",
-        )
-    if not up and crosses(old, new, 3, 0):
-        yield Reason(
-            name="EOS mode",
-            title=f"{new.name} does not know exactly_once_v2",
-            text="Set exactly_once_beta, the same mode by its old name, if the target is 2.6 or later."
-            if number(new) >= (2, 6)
-            else f"First bounce {old.name} with processing.guarantee=exactly_once, then go back.",
-            source="KIP-732; 3.0 upgrade guide",
-            feature="exactly_once_v2",
-            effect="condition",
-        )
-    needs = next((text for line, text in _BROKERS if number(new) >= line and not number(old) >= line), "")
-    if needs:
-        yield Reason(
-            name="brokers",
-            title=f"{new.name} needs brokers of {needs} or later",
-            text="A client that is too new for its brokers does not start: where they are older, upgrade them first.",
-            source="KIP-896 (4.0); upgrade guides of 2.3 and 0.10.1",
-            effect="note",
-        )
-    if number(new) >= (4, 1):
-        yield Reason(
-            name="streams protocol",
-            title="group.protocol=streams (KIP-1071) is no part of this upgrade",
-            text="It replaces version probing, and a classic group can be moved to it offline only: stop all "
-            "members, then "
-            "start them with it. Not with brokers of 4.2.0, which have a bug there: 4.2.1 or later.",
-            source="KIP-1071; KAFKA-20254; 4.2 upgrade guide",
-            effect="note",
-        )
-
-
-_BROKERS = (((4, 0), "2.1"), ((2, 2, 1), "0.11.0"), ((0, 10, 1), "0.10.1"))
 
 
 def _bugs(old: Release, new: Release) -> Iterator[Reason]:
@@ -355,6 +160,25 @@ def _bugs(old: Release, new: Release) -> Iterator[Reason]:
             source="KAFKA-9335",
             feature="chained repartition",
             effect="unsafe",
+        )
+    if new.name in _LEAKS:
+        issue, better = _LEAKS[new.name]
+        yield Reason(
+            name=issue,
+            title=f"{new.name} leaks native memory: go to {better}",
+            text=_LEAKING[issue],
+            source=f"{issue}; {new.name[:3]} upgrade guide",
+            feature="persistent stores",
+            effect="note",
+        )
+    if number(old) < (3, 0) <= number(new):
+        yield Reason(
+            name="defaults of 3.0",
+            title="3.0 changed two defaults that can stop an application when it starts",
+            text="default.key.serde and default.value.serde are null: where ByteArraySerde was relied on, name it. "
+            "replication.factor is -1, the broker's default, which brokers before 2.4 refuse: there, set a number.",
+            source="KIP-741, KIP-733; 3.0 upgrade guide",
+            effect="note",
         )
     if new.name == "2.6.0" or old.name == "2.6.0":
         yield Reason(
@@ -388,9 +212,17 @@ def _bugs(old: Release, new: Release) -> Iterator[Reason]:
         )
 
 
+_LEAKS = {"4.1.0": ("KAFKA-19748", "4.1.1"), "4.3.0": ("KAFKA-20616", "4.3.1")}
+_LEAKING = {
+    "KAFKA-19748": "Range scans, session and sliding windows, and joins of two streams or by foreign key lose memory "
+    "that the JVM does not see.",
+    "KAFKA-20616": "Each close of a store loses memory that the JVM does not see, and a rebalance closes stores.",
+}
+
+
 def stopovers(old: Release, new: Release) -> tuple[str, ...]:
-    """Releases to go by where the way from one to the other is closed; empty where it is open."""
-    known = {row.name for row in releases()}
-    if (number(old) < (2, 4) and number(new) >= (4, 0)) or (number(new) < (2, 4) and number(old) >= (4, 0)):
-        return tuple(name for name in ("3.9.1",) if name in known)
-    return ()
+    """Releases that know both sides of 4.0: to go by where the way over it is closed."""
+    if (number(old) < (4, 0)) == (number(new) < (4, 0)):
+        return ()
+    bridges = [row for row in releases() if row.released and (3, 9) <= number(row) < (4, 0)]
+    return (bridges[-1].name,) if old not in bridges and new not in bridges else ()

@@ -6,10 +6,10 @@ Why a round is needed is in `reasons`; what a round costs is in `costs`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..releases import Release
-from .reasons import Reason, minor, number, takes
+from .reason import Reason, held, minor, number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,11 +25,14 @@ class Round:
     """What to wait for, or to do, before the next round; mostly empty."""
     before_start: str = ""
     """What to do with each instance between its stop and its start; mostly empty."""
+    more: tuple[str, ...] = ()
+    """Further lines of configuration."""
 
     @property
     def configuration(self) -> str:
-        """The line of configuration."""
-        return f"upgrade.from={self.upgrade_from}" if self.upgrade_from else "no upgrade.from"
+        """The lines of configuration, in one."""
+        first = f"upgrade.from={self.upgrade_from}" if self.upgrade_from else "no upgrade.from"
+        return ", ".join((first, *self.more))
 
 
 def wanted(old: Release, new: Release, reasons: Sequence[Reason]) -> str | None:
@@ -40,47 +43,51 @@ def wanted(old: Release, new: Release, reasons: Sequence[Reason]) -> str | None:
         return minor(low)
     if not needs:
         return None
-    value = minor(low)
-    if value == "3.4" and not takes(high, value):
-        return "3.3"  # 3.5.0 and 3.5.1 choke on 3.4, and their serializers treat both alike
-    # The join of 3.3 reads the new records only, and KIP-904 must have the old: 3.4 does both.
-    joins = any(one.name == "foreign-key joins" and one.effect == "condition" for one in reasons)
-    if joins and value == "3.3" and takes(high, "3.4"):
-        return "3.4"
-    return value
+    return held(low, high)
 
 
-def rounds(old: Release, new: Release, reasons: Sequence[Reason], setting: str | None) -> tuple[Round, ...]:
-    """What to do, in order."""
+def rounds(
+    old: Release, new: Release, reasons: Sequence[Reason], setting: str | None, uses: frozenset[str] | None = None
+) -> tuple[Round, ...]:
+    """What to do, in order; what hangs on a feature is in it where the application is known to use that."""
     up = number(old) <= number(new)
-    wipe = next((one.text for one in reasons if one.effect == "wipe"), "")
-    wipe = f"If {_feature(reasons, 'wipe')}: {wipe}" if wipe else ""
+    wipe = next((one for one in reasons if one.effect == "wipe"), None)
+    told = f"where {wipe.condition}, and it restores from the changelogs, which takes time and traffic" if wipe else ""
+    wiped = f"delete the instance's local state (its directory in state.dir), {told}" if wipe else ""
+    sure = [one for one in reasons if one.feature and one.feature in (uses or ())]
+    first = next((one.first for one in sure if one.first), "")
+    more = (first,) if first else tuple(one.with_it for one in sure if one.with_it)
+    todo = []
+    if first:
+        todo.append(
+            Round(
+                number=1, release=old.name, upgrade_from=None, more=(first,), why="the jar that runs, in another mode"
+            )
+        )
     if setting is None:
-        return (Round(number=1, release=new.name, upgrade_from=None, why="the new jar", before_start=wipe),)
+        why = "the same jar" if old is new else "the new jar" if up else "the older jar"
+        last = Round(number=1, release=new.name, upgrade_from=None, why=why, before_start=wiped, more=more)
+        return _numbered((*todo, last))
     drained = any(one.name == "KIP-904" for one in reasons) and not up
     if up:
-        return (
-            Round(
-                number=1,
-                release=new.name,
-                upgrade_from=setting,
-                why=f"the new jar, still speaking and writing as {setting} does",
-                after="every instance runs the new jar",
-            ),
-            Round(number=2, release=new.name, upgrade_from=None, why="the same jar, without the setting"),
-        )
-    return (
-        Round(
-            number=1,
-            release=old.name,
-            upgrade_from=setting,
-            why=f"the jar that runs, made to speak and write as {setting} does",
-            after="every instance runs so"
-            + (", and the records in flight in repartition topics are processed" if drained else ""),
-        ),
-        Round(number=2, release=new.name, upgrade_from=None, why="the older jar", before_start=wipe),
-    )
+        why = f"the new jar, still speaking and writing as {setting} does"
+        done = "every instance runs the new jar"
+        todo += [
+            Round(number=1, release=new.name, upgrade_from=setting, why=why, after=done, more=more),
+            Round(number=2, release=new.name, upgrade_from=None, why="the same jar, without the setting", more=more),
+        ]
+        return _numbered(todo)
+    done = "every instance runs so"
+    if drained:
+        done += ", and the records in flight in repartition topics are processed"
+    why = f"the jar that runs, made to speak and write as {setting} does"
+    if todo:  # one bounce can change both
+        todo = [replace(todo[0], upgrade_from=setting, why=f"{why}, in another mode", after=done)]
+    else:
+        todo = [Round(number=1, release=old.name, upgrade_from=setting, why=why, after=done)]
+    last = Round(number=2, release=new.name, upgrade_from=None, why="the older jar", before_start=wiped, more=more)
+    return _numbered((*todo, last))
 
 
-def _feature(reasons: Sequence[Reason], effect: str) -> str:
-    return next((one.condition for one in reasons if one.effect == effect and one.condition), "it applies")
+def _numbered(found: Sequence[Round]) -> tuple[Round, ...]:
+    return tuple(replace(one, number=i + 1) for i, one in enumerate(found))

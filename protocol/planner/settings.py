@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from .. import member
 from ..releases import Release, releases
 from ..versions import EARLIEST_PROBEABLE
-from .reasons import Reason, minor, number, takes
+from .reason import Reason, minor, number, takes
 from .rounds import wanted
 
 

@@ -12,7 +12,7 @@ from .. import member
 from ..messages import AssignmentInfo
 from ..releases import Release, release
 from ..trace import Failure, Trace
-from .reasons import number
+from .reason import number
 from .rounds import Round
 
 
@@ -27,38 +27,39 @@ class Sign:
     grep: str
     """Words for `grep -F`; numbers are those of this upgrade."""
     meaning: str = ""
+    round: int = 0
+    """The number of the round in which it stands there; 0 for any."""
 
 
 def signs(trace: Trace, todo: Sequence[Round], *, members: int) -> tuple[Sign, ...]:
     """What the instances print in each round, from one run that goes well; nothing twice."""
-    found: dict[tuple[str, str, str], Sign] = {}
+    found: dict[tuple[object, ...], Sign] = {}
 
-    def add(sign: Sign) -> None:
-        found.setdefault((sign.when, sign.who, sign.grep), sign)
+    def add(when: str, who: str, grep: str, meaning: str, nth: int) -> None:
+        found.setdefault((when, who, grep, nth), Sign(when, who, grep, meaning, nth))
 
     for one in todo:
         row = release(one.release)
-        add(
-            Sign(
-                "start", "the bounced instance", _version_line(row), f"round {one.number}: it runs the jar of the plan"
-            )
-        )
+        add("start", _BOUNCED, _version_line(row), "it runs the jar of the plan", one.number)
         for line in member.configure(row.binary, one.upgrade_from).log:
             if line.level == "INFO":
-                add(Sign("start", "the bounced instance", line.text, f"round {one.number}: it took its configuration"))
-    last = members * len(todo)
+                add("start", _BOUNCED, line.text, "it took its configuration", one.number)
     for step in trace:
+        nth = (step.bounce - 1) // members + 1
         for line in step.log:
             if line.logger not in ("StreamsPartitionAssignor", "StreamThread") or line.level != "INFO":
                 continue
-            when = "last bounce" if step.bounce == last or step.bounce % members == 0 else "each bounce"
+            when = "last bounce" if step.bounce % members == 0 else "each bounce"
             bounced = line.member.split("-")[0] == _bounced(trace, step.bounce)
-            who = "the bounced instance" if bounced else "the others"
+            who = _BOUNCED if bounced else "the others"
             if line.text.startswith(("Sent a version", "Version probing detected", "Requested to schedule immediate")):
-                add(Sign(when, who, line.text, ""))
+                add(when, who, line.text, "", nth)
             elif line.text.startswith("Received a future"):
-                add(Sign(when, "the leader", line.text, "the leader is older than a member: a true probe"))
+                add(when, "the leader", line.text, "the leader is older than a member: a true probe", nth)
     return tuple(found.values())
+
+
+_BOUNCED = "the bounced instance"
 
 
 def _bounced(trace: Trace, bounce: int) -> str:
