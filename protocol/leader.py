@@ -12,7 +12,7 @@ from heapq import heapify, heapreplace
 
 from .messages import LATEST_OFFSET, NO_REBALANCE, SubscriptionInfo, TaskId, TopicPartition
 from .releases import Binary
-from .strategies import LEADER_RULES, Refusal, Verdict
+from .strategies import REFUSALS, Refusal, Verdict, is_own, leader_rule
 from .trace import Failure, LogLine
 
 ASSIGNMENT_ERROR = 3
@@ -86,6 +86,8 @@ class Decision:
     log: tuple[LogLine, ...] = ()
     probing: bool = False
     """Whether a member was ahead of the leader."""
+    rows: tuple[str, ...] = ()
+    """For each answer the row that gave it, where the leader's rule is one of a reader's own."""
 
 
 @dataclass(slots=True)
@@ -133,7 +135,7 @@ def assign(binary: Binary, seen: Sequence[Seen], *, tasks: Sequence[TaskId]) -> 
         text = 'Cannot invoke "java.util.Collection.iterator()" because "c" is null'
         return Decision((), Failure("NullPointerException", text))
 
-    verdict = LEADER_RULES[binary.leader_rule].answer([(one.version, one.supported) for one in seen], latest=latest)
+    verdict = leader_rule(binary.leader_rule).answer([(one.version, one.supported) for one in seen], latest=latest)
     if verdict.refusal is not None:
         return _refuse(binary, seen, verdict.refusal)
     log = _version_lines(binary, verdict)
@@ -158,7 +160,7 @@ def assign(binary: Binary, seen: Sequence[Seen], *, tasks: Sequence[TaskId]) -> 
             again = one.member in withheld and binary.rejoin == "enforce"
             mine = placed.get(one.member, ())
             answers.append(_answer(one.member, version, supported, mine, next_ms=0 if again else NO_REBALANCE))
-    return Decision(tuple(answers), None, tuple(log), verdict.probing)
+    return Decision(tuple(answers), None, tuple(log), verdict.probing, verdict.rows)
 
 
 # The versions, and what the log says of them.
@@ -177,6 +179,8 @@ def _line(level: str, text: str) -> LogLine:
 
 def _version_lines(binary: Binary, verdict: Verdict) -> list[LogLine]:
     log: list[LogLine] = []
+    if is_own(binary.leader_rule):  # nobody has written what it logs
+        return log
     if verdict.probing:
         told, what = binary.latest, "empty assignment"
         if binary.future_tasks != "empty":
@@ -200,6 +204,11 @@ def _refuse(binary: Binary, seen: Sequence[Seen], refusal: Refusal) -> Decision:
     if refusal.key == "cannot read the subscription":
         text = f"unable to decode subscription data: version={refusal.future}"
         return Decision((), Failure("TaskAssignmentException", text))
+    if refusal.key == "cannot write the assignment":
+        text = f"version must be between 1 and {binary.latest}; was: {refusal.version}"
+        return Decision((), Failure("IllegalArgumentException", text))
+    if refusal.key not in REFUSALS:
+        return Decision((), Failure("IllegalStateException", f"its rule, {refusal.key}"))
     if binary.error_assignment:
         log = [_line("ERROR", "Caught an error in the task assignment. Returning an error assignment.")]
         log = [] if binary.log == "2.7" else log

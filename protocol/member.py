@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 
 from .messages import LATEST_OFFSET, NO_REBALANCE, AssignmentInfo, SubscriptionInfo, TaskId
 from .releases import Binary
-from .strategies import MEMBER_RULES, Reaction
+from .strategies import REFUSALS, Reaction, member_rule
 from .trace import Failure, LogLine
 
 EAGER = "EAGER"
@@ -46,7 +46,7 @@ class Reception:
     """The assignment's error code: what it does to the thread is in `heed`."""
     next_rebalance_ms: int = NO_REBALANCE
     note: str = ""
-    """A key of `strategies.NOTES` or, with a failure, of `strategies.REFUSALS`."""
+    """A key of `strategies.NOTES` or, with a failure, of `strategies.REFUSALS`; or a row of a rule of one's own."""
 
     @classmethod
     def failed(cls, *, used: int, failure: Failure, log: tuple[LogLine, ...] = (), note: str = "") -> Reception:
@@ -179,7 +179,7 @@ def receive(binary: Binary, *, used: int, assignment: AssignmentInfo) -> Recepti
     code = assignment.error_code
     if code and received <= binary.latest:
         return Reception(used=used, rejoin=False, processed=False, error_code=code)
-    reaction = MEMBER_RULES[binary.member_rule].react(latest=binary.latest, used=used, received=received, common=common)
+    reaction = member_rule(binary.member_rule).react(latest=binary.latest, used=used, received=received, common=common)
     if reaction.refusal is not None:
         failure, log = _die(binary, reaction.refusal, used, received, common)
         return Reception.failed(used=used, failure=failure, log=log, note=reaction.refusal)
@@ -260,6 +260,8 @@ def _schedule(binary: Binary, probing: bool, again: int) -> str:
 
 
 def _die(binary: Binary, refusal: str, used: int, received: int, common: int) -> tuple[Failure, tuple[LogLine, ...]]:
+    if refusal not in REFUSALS:
+        return Failure("IllegalStateException", f"its rule, {refusal}"), ()
     trusting = binary.member_rule == "leader's version"
     match refusal:
         case "cannot read the assignment":

@@ -17,6 +17,7 @@ from functools import cache
 from os.path import dirname, join
 
 from .errors import ImpossibleScenarioError, UnknownReleaseError
+from .strategies import own_leader_rule, own_member_rule
 from .versions import CODECS, FIRST, LATEST, Dialect
 
 LOGS = (
@@ -77,9 +78,9 @@ class Binary:
     name: str
     dialect: Dialect
     leader_rule: str
-    """A key of `strategies.LEADER_RULES`."""
+    """A key of `strategies.LEADER_RULES`, or the text of a rule of one's own."""
     member_rule: str
-    """A key of `strategies.MEMBER_RULES`."""
+    """A key of `strategies.MEMBER_RULES`, or the text of a rule of one's own."""
     previous_tasks: str
     """What non-future members get while probing: `client`, `consumer` (their previous tasks) or `assigned`."""
     future_tasks: str
@@ -186,17 +187,20 @@ def release(name: str) -> Release:
 def teaching(name: str, *, latest: int, leader_rule: str, member_rule: str, like: str | None = None) -> Binary:
     """A jar that nobody published: two rules and a number; in all else it is like one release.
 
-    Without `like` that is the release from which the leader rule is best known. It writes today's bytes, and
-    takes `v1`, `v2` ... as values of `upgrade.from`.
+    A rule is a name, or rows of one's own: see `strategies.own_leader_rule`. Without `like` the jar is like the
+    release from which the leader rule is best known. It writes today's bytes, and takes `v1`, `v2` ... as values of
+    `upgrade.from`.
 
     >>> jar = teaching("v11 jar", latest=11, leader_rule="mirror", member_rule="mirror")
     >>> jar.latest, jar.rejoin, jar.upgrade_from[-1].value
     (11, 'leave', 'v10')
 
-    Raises: ImpossibleScenarioError for a version that has no bytes; UnknownReleaseError for `like`.
+    Raises: ImpossibleScenarioError for a version that has no bytes, or a rule that says nothing; UnknownReleaseError
+    for `like`.
     """
     if not FIRST <= latest <= LATEST:
         raise ImpossibleScenarioError("latest", f"metadata version {latest} has no bytes", f"{FIRST} to {LATEST}")
+    leader_rule, member_rule = own_leader_rule(leader_rule), own_member_rule(member_rule)
     model = release(like or _KNOWN_FROM.get(leader_rule, "2.4.0")).binary
     protocol = "COOPERATIVE" if model.cooperative else "EAGER"
     return Binary(

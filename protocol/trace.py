@@ -68,7 +68,7 @@ class MemberView(NamedTuple):
     @property
     def poisoned(self) -> bool:
         """Whether it was told a version that its jar cannot speak, so that its next subscription kills it."""
-        return self.alive and self.used > self.latest
+        return self.alive and not 1 <= self.used <= self.latest
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,7 +143,7 @@ def test_a_link_opens_the_scenario_the_step_and_what_is_pinned(one: Scenario) ->
         (link(SCENARIOS[0])[:30], "cut short or was changed"),
         ("#run=%00", "cut short or was changed"),
         ("#run=" + word([1]), "it holds no picks"),
-        ("#run=" + "A" * 5000, "it has 5005 characters"),
+        ("#run=" + "A" * 9000, "it has 9005 characters"),
         ("#run=" + word({"members": "lots"}), 'members cannot be "lots"'),
         ("#run=" + word({"__class__": 1}), "no pick is called '__class__'"),
         ("#run=" + word({"old": {"name": "x"}}), "old cannot be"),

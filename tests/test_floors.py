@@ -22,7 +22,8 @@ STOREYS = (
     ("messages",),
     ("trace",),
     # 1: tables and bytes
-    ("machine", "strategies", "wire", "releases"),
+    ("machine", "strategies", "wire"),
+    ("releases",),
     # 2: who takes part; they do not know one another
     ("member", "leader", "coordinator", "explorer"),
     # 3 and 4: the mechanics, the picks, all runs of an upgrade at once

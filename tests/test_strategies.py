@@ -17,6 +17,7 @@ from protocol.strategies import (
     Reaction,
     Refusal,
     Verdict,
+    leader_rule,
 )
 from protocol.versions import UNKNOWN
 
@@ -33,12 +34,12 @@ Group = list[tuple[int, int]]
 """(latest supported version, used version) of each member."""
 
 
-def rebalance(leader_rule: str, member_rule: str, group: Group, leader: int) -> list[Reaction]:
+def rebalance(leading: str, following: str, group: Group, leader: int) -> list[Reaction]:
     """One rebalance in which everybody takes part."""
-    verdict = answer(leader_rule, *[(used, latest) for latest, used in group], latest=group[leader][0])
+    verdict = answer(leading, *[(used, latest) for latest, used in group], latest=group[leader][0])
     assert verdict.refusal is None
     return [
-        react(member_rule, latest=latest, used=used, received=version, common=second)
+        react(following, latest=latest, used=used, received=version, common=second)
         for (latest, used), (version, second) in zip(group, verdict.replies, strict=True)
     ]
 
@@ -322,6 +323,8 @@ def test_every_reaction_and_every_refusal_has_a_sentence() -> None:
         for old in ((2, -1), (3, 3)):
             verdict = answer(rule, old, (5, 5), latest=4)
             refusals.add(verdict.refusal.key if verdict.refusal else None)
+    impossible = leader_rule("otherwise -> 0, 0").answer([(3, 3)], latest=3)
+    refusals.add(impossible.refusal.key if impossible.refusal else None)
     assert notes - {""} == set(NOTES)
     assert refusals - {None} == set(REFUSALS)
     assert all(text.endswith(".") for text in (*NOTES.values(), *REFUSALS.values()))

@@ -594,7 +594,7 @@ def test_a_planted_member_that_never_moves_is_found_as_a_loop_one_bounce_away(mo
         return Reaction(used, received < used, None, "same version")
 
     rule = MemberRule("smallest supported", "planted", stubborn, "nowhere")
-    monkeypatch.setattr("protocol.upgrade.classes.MEMBER_RULES", {**MEMBER_RULES, rule.name: rule})
+    monkeypatch.setattr("protocol.upgrade.classes.member_rule", {**MEMBER_RULES, rule.name: rule}.__getitem__)
     exploration = explored(pair("fix9053", "fix9053", 3))
     assert exploration.verdict.kind == "loop"
     (example, *_) = examples(exploration, "no loop")
@@ -610,7 +610,7 @@ def test_a_planted_leader_that_forgets_the_last_member_is_found_with_the_shortes
         return Verdict((honest(kept, latest=latest).replies[0],) * len(said), False, None, latest, latest, -1)
 
     rule = LeaderRule("smallest supported", "planted", forgetful, "nowhere")
-    monkeypatch.setattr("protocol.upgrade.classes.LEADER_RULES", {**LEADER_RULES, rule.name: rule})
+    monkeypatch.setattr("protocol.upgrade.classes.leader_rule", {**LEADER_RULES, rule.name: rule}.__getitem__)
     exploration = explored(pair("fix9053", "fix9053", 4))
     assert exploration.verdict.kind == "deaths"
     (example,) = examples(exploration)

@@ -14,13 +14,15 @@ from typing import NamedTuple
 from ..errors import ImpossibleScenarioError
 from ..releases import Binary, teaching
 from ..scenario import Scenario
-from ..strategies import LEADER_RULES, MEMBER_RULES
 
-LONGEST = 4000
-"""Characters of a link that are looked at: the longest one that the bench writes has fewer than 1000."""
+LONGEST = 8000
+"""Characters of a link that are looked at: one with two runs, of two jars with long rules of their own, has 6000."""
 
 _WORD = 80
 """Characters of a name in a link."""
+
+_RULE = 500
+"""Characters of a rule in a link: a little more than a rule has."""
 
 
 class Linked(NamedTuple):
@@ -95,6 +97,13 @@ def _word(value: object) -> str:
     return value
 
 
+def _rule(value: object) -> str:
+    """A rule's name or its rows: `teaching` reads them, and refuses what says neither."""
+    if not isinstance(value, str) or len(value) > _RULE:
+        raise TypeError(value)
+    return value
+
+
 def _whole(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or abs(value) > 10**6:
         raise TypeError(value)
@@ -122,10 +131,37 @@ def _list(value: object) -> list[object]:
 def _jar(value: object) -> str | Binary:
     if not isinstance(value, Mapping):
         return _word(value)
-    leader, member = LEADER_RULES[_word(value["leader_rule"])], MEMBER_RULES[_word(value["member_rule"])]
     return teaching(
-        _word(value["name"]), latest=_whole(value["latest"]), leader_rule=leader.name, member_rule=member.name
+        _word(value["name"]),
+        latest=_whole(value["latest"]),
+        leader_rule=_rule(value["leader_rule"]),
+        member_rule=_rule(value["member_rule"]),
     )
+
+
+def jar_text(jar: Binary, *, latest: int | None = None) -> str:
+    """A teaching jar spelled out, or its like of another version, as a picker holds it."""
+    plain = {
+        "name": jar.name,
+        "latest": latest or jar.latest,
+        "leader_rule": jar.leader_rule,
+        "member_rule": jar.member_rule,
+    }
+    return json.dumps(plain, ensure_ascii=False)
+
+
+def jar_of(text: str) -> Binary:
+    """The jar that was spelled out.
+
+    Raises: ImpossibleScenarioError for a text that is none.
+    """
+    try:
+        jar = _jar(json.loads(text))
+    except (ValueError, TypeError, KeyError, RecursionError):
+        jar = ""
+    if isinstance(jar, str):
+        raise ImpossibleScenarioError("strategy", f"{text[:40]!r} is no jar", "what the picker offers")
+    return jar
 
 
 def _words(value: object) -> str | tuple[str, ...]:

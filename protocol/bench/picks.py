@@ -6,13 +6,16 @@ What a scenario does is in `scenario`; how the pickers look is in `header.js`.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 
 from ..errors import ImpossibleScenarioError
 from ..releases import Binary, release, releases, teaching
 from ..scenario import Scenario, member_names
 from ..strategies import STRATEGIES
+from .link import jar_of, jar_text
 
 LEAST, MOST = 2, 12
 """Members that the bench shows: a diagram of more is no longer looked at."""
@@ -41,8 +44,8 @@ def form(scenario: Scenario) -> Form:
         "jars": "strategies" if strategies else "releases",
         "old": "2.0.0" if strategies else old.name,
         "new": "2.1.0" if isinstance(new, Binary) else new,
-        "old_strategy": _strategy_of(old) or "leader's version",
-        "new_strategy": (_strategy_of(new) if isinstance(new, Binary) else "") or "leader's version",
+        "old_strategy": _strategy_of(old) if strategies else "leader's version",
+        "new_strategy": _strategy_of(new) if isinstance(new, Binary) else "leader's version",
         "succession": succession,
         "closing": scenario.closing or "",
         "restart": scenario.restart if isinstance(scenario.restart, str) else "before",
@@ -117,10 +120,23 @@ def choices(picked: Form) -> dict[str, object]:
         "names": list(names),
         "old": _catalogue(),
         "new": _catalogue(),
-        "old_strategy": [[name, name] for name in STRATEGIES],
-        "new_strategy": [[name, name] for name in STRATEGIES],
+        "old_strategy": _strategies(picked, "old_strategy", OLD_JAR),
+        "new_strategy": _strategies(picked, "new_strategy", NEW_JAR),
         "more": _more(picked, names),
     }
+
+
+def _strategies(picked: Form, mine: str, version: int) -> list[list[str]]:
+    """The strategies, and the jar of one's own that is picked here, or one like that which is picked there."""
+    offers = [[name, name] for name in STRATEGIES]
+    own = [str(picked[name]) for name in (mine, "old_strategy", "new_strategy") if picked[name] not in STRATEGIES]
+    if own:
+        jar = jar_of(own[0])
+        if own[0] != picked[mine]:
+            jar = replace(jar, name=re.sub(r"\bv\d+\b", f"v{version}", jar.name))
+            jar = jar_of(jar_text(jar, latest=version))
+        offers.append([jar_text(jar), jar.name])
+    return offers
 
 
 def _more(picked: Form, names: tuple[str, ...]) -> list[list[object]]:
@@ -182,7 +198,9 @@ def _whole(picked: Form, name: str, least: int, most: int) -> int:
 
 
 def _jar(version: int, strategy: str) -> Binary:
-    """The teaching jar of that version that follows a strategy."""
+    """The teaching jar of that version that follows a strategy, or the jar of one's own that is spelled out."""
+    if strategy.startswith("{"):
+        return jar_of(strategy)
     if strategy not in STRATEGIES:
         raise ImpossibleScenarioError("strategy", f"{strategy[:40]!r} is not known", ", ".join(STRATEGIES))
     rules = STRATEGIES[strategy]
@@ -190,5 +208,7 @@ def _jar(version: int, strategy: str) -> Binary:
 
 
 def _strategy_of(jar: Binary) -> str:
+    """The strategy of a jar; one of somebody's own is spelled out, so that the next pick can keep it."""
     rules = (jar.leader_rule, jar.member_rule)
-    return next((name for name, one in STRATEGIES.items() if (one.leader_rule, one.member_rule) == rules), "")
+    known = (name for name, one in STRATEGIES.items() if (one.leader_rule, one.member_rule) == rules)
+    return next(known, None) or jar_text(jar)

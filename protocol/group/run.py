@@ -81,7 +81,8 @@ class Run:
             self.clock.at(0.0, "start", place.name)
         self._drain()
         steps = self.record.steps
-        prelude = 0 if self.plan.show_start else len(steps)
+        # A start at which something happens is part of the story; with released jars of one kind nothing does.
+        prelude = 0 if self.plan.show_start or any(step.tag for step in steps) else len(steps)
         origin = 0.0
         for bounce in self.plan.bounces:
             if self.over:
@@ -386,7 +387,8 @@ class Run:
         if failure is not None:
             self._die([(lead, failure)], "refuse", how="leading", log=log)
             return
-        title, why = words.assigning(lead.name, binary, sent, probing=decision.probing)
+        rows = [(name_of(one.member), row) for one, row in zip(decision.answers, decision.rows, strict=False)]
+        title, why = words.assigning(lead.name, binary, sent, probing=decision.probing, rows=rows)
         source, tag = words.assignor(binary, "assign"), "probing" if decision.probing else ""
         self._step("assign", [lead], title, why, source, tag=tag, messages=tuple(sent), log=log)
         self.clock.at(self.clock.now + self.time.sync, "sync", who[0])

@@ -164,7 +164,7 @@ class Thread:
             reception = replace(reception, failure=failure)
         if reception.failure is None:
             self.tasks = read.value.active_tasks if reception.processed else ()
-        if self.used > self.binary.latest and not self.poisoned_by:
+        if not 1 <= self.used <= self.binary.latest and not self.poisoned_by:
             self.poisoned_by = generation
         log = read.log + reception.log + heeded.log
         if not log:

@@ -61,6 +61,11 @@ class Watch:
 
     def _calm(self, threads: list[Thread], deaths: tuple[Death, ...]) -> Outcome:
         """Nobody died: who speaks what, on which jars."""
+        if doomed := [thread for thread in threads if not 1 <= thread.used <= thread.binary.latest]:
+            who = words.names([thread.name for thread in doomed])
+            told = words.versions(thread.used for thread in doomed)
+            text = f"{who} {'was' if len(doomed) == 1 else 'were'} told to speak {told}"
+            return Outcome("old version", f"{text}, which no such jar can: the next rebalance kills.", deaths)
         goal = min(thread.binary.latest for thread in threads)
         slow = [thread for thread in threads if thread.used < goal]
         if slow:

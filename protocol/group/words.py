@@ -9,8 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ..releases import Binary
-from ..strategies import LEADER_RULES, MEMBER_RULES
+from ..strategies import is_own, leader_rule, member_rule, quoted
 from ..trace import Death, Failure, Sent
+from ..versions import UNKNOWN
 from .thread import Thread
 
 BROKER = "3.9.0 GroupCoordinator"
@@ -44,8 +45,8 @@ def verb(members: Sequence[str], one: str, many: str) -> str:
 
 def assignor(binary: Binary, method: str) -> str:
     """Tag, class and method of the assignor that this jar runs; a teaching jar cites its rule's source."""
-    rule = LEADER_RULES[binary.leader_rule] if method == "assign" else MEMBER_RULES[binary.member_rule]
-    if not binary.name[:1].isdigit() and not binary.name.startswith("c310"):
+    rule = leader_rule(binary.leader_rule) if method == "assign" else member_rule(binary.member_rule)
+    if is_own(rule.name) or (not binary.name[:1].isdigit() and not binary.name.startswith("c310")):
         return rule.source
     cls = "StreamPartitionAssignor" if binary.future_tasks == "refused" else "StreamsPartitionAssignor"
     return f"{binary.name} {cls}#{method}"
@@ -79,7 +80,16 @@ class Told:
     @property
     def poisoned(self) -> bool:
         """Whether it will speak a version that its jar does not know."""
-        return self.after > self.binary.latest
+        return not 1 <= self.after <= self.binary.latest
+
+    @property
+    def row(self) -> str:
+        """The row that moved it, where its rule is one of a reader's own; else empty."""
+        if not is_own(self.binary.member_rule) or self.version is None:
+            return ""
+        react, second = member_rule(self.binary.member_rule).react, UNKNOWN if self.second is None else self.second
+        note = react(latest=self.binary.latest, used=self.before, received=self.version, common=second).note
+        return note if is_own(note) else ""
 
 
 def versions(used: Iterable[int]) -> str:
@@ -217,10 +227,33 @@ def completing(generation: int, lead: str) -> tuple[str, str]:
 # What the leader says, and what the members make of it.
 
 
-def assigning(lead: str, binary: Binary, sent: Sequence[Sent], *, probing: bool) -> tuple[str, str]:
-    """Title and why of the leader's answers."""
+def assigning(
+    lead: str, binary: Binary, sent: Sequence[Sent], *, probing: bool, rows: Sequence[tuple[str, str]] = ()
+) -> tuple[str, str]:
+    """Title and why of the leader's answers; `rows` is (who, the row of the leader's own rule), one an answer."""
     answer = versions(message.version for message in sent if message.version is not None)
-    return f"{lead} leads and assigns: {answer}", _because(binary, sent, probing=probing)
+    why = _by_rows(binary, sent, rows, probing=probing) if rows else _because(binary, sent, probing=probing)
+    return f"{lead} leads and assigns: {answer}", why
+
+
+def _by_rows(binary: Binary, sent: Sequence[Sent], rows: Sequence[tuple[str, str]], *, probing: bool) -> str:
+    """Which row of the leader's own rule gave whom what."""
+    told = [f"It cannot read a subscription newer than v{binary.latest}: this is true version probing."] * probing
+    for row in sorted({row for _, row in rows}):
+        mine = [(who, message) for message, (who, its) in zip(sent, rows, strict=True) if its == row]
+        who = sorted(name for name, _ in mine)
+        got = sorted({pair(message.version, message.supported) for _, message in mine})
+        told.append(f"{names(who, all_of=len(sent))} {verb(who, 'gets', 'get')} {' and '.join(got)}. {quoted(row)}")
+    return " ".join(told)
+
+
+def pair(version: int | None, second: int | None) -> str:
+    """The two numbers of an answer.
+
+    >>> pair(4, 3), pair(2, None)
+    ('v4 with 3', 'v2')
+    """
+    return f"v{version}" + ("" if second is None else f" with {second}")
 
 
 def _because(binary: Binary, sent: Sequence[Sent], *, probing: bool) -> str:
@@ -253,15 +286,33 @@ def _because(binary: Binary, sent: Sequence[Sent], *, probing: bool) -> str:
 
 def telling(heard: Sequence[Told], everyone: int) -> tuple[str, str, str]:
     """Title, why and tag of a SyncGroup answer: the gravest news first."""
+    title, why, tag = _news(heard, everyone)
+    rows: dict[tuple[str, int, int | None, int | None], list[str]] = {}
+    for one in heard:
+        if row := one.row:
+            rows.setdefault((row, one.before, one.version, one.second), []).append(one.name)
+    if rows:
+        first = next((one for one in heard if one.changed), heard[0])
+        why = ("" if first.row else f"{why} ") + " ".join(
+            f"{names(who)} sent v{before} and got {pair(version, second)}. {quoted(row)}"
+            for (row, before, version, second), who in rows.items()
+        )
+        if tag == "poison":
+            most = next(one.binary.latest for one in heard if one.poisoned)
+            why += f" The jar supports v1 to v{most}. Nothing fails yet: the next subscription will."
+    return title, why, tag
+
+
+def _news(heard: Sequence[Told], everyone: int) -> tuple[str, str, str]:
     poisoned = [one for one in heard if one.poisoned]
     down = [one for one in heard if one.rejoins and one.after < one.before]
     up = [one for one in heard if one.rejoins and one.after > one.before]
     again = [one for one in heard if one.rejoins and one.after == one.before]
-    silent = [one for one in heard if not one.rejoins and one.after > one.before and not one.poisoned]
+    silent = [one for one in heard if not one.rejoins and one.after != one.before and not one.poisoned]
     if poisoned:
         one, who = poisoned[0], [p.name for p in poisoned]
         return (
-            f"{names(who)} {verb(who, 'is', 'are')} told to speak v{one.after}",
+            f"{names(who)} {verb(who, 'is', 'are')} told to speak {versions(p.after for p in poisoned)}",
             f"The second int of the assignment is {one.second}, and the jar takes it over unchecked, although it "
             f"supports v{one.binary.latest} at most. Nothing fails yet: the next subscription will.",
             "poison",
@@ -269,7 +320,7 @@ def telling(heard: Sequence[Told], everyone: int) -> tuple[str, str, str]:
     if down:
         one, who = down[0], [p.name for p in down]
         return (
-            f"{names(who)} {verb(who, 'is', 'are')} told to downgrade to v{one.after}",
+            f"{names(who)} {verb(who, 'is', 'are')} told to downgrade to {versions(p.after for p in down)}",
             f"It sent v{one.before} and was answered in v{one.version}: it keeps its jar, speaks v{one.after} from "
             f"now on, and joins again.",
             "probing",
@@ -277,7 +328,7 @@ def telling(heard: Sequence[Told], everyone: int) -> tuple[str, str, str]:
     if up:
         one, who = up[0], [p.name for p in up]
         return (
-            f"{names(who, all_of=everyone)} {verb(who, 'moves', 'move')} up to v{one.after}",
+            f"{names(who, all_of=everyone)} {verb(who, 'moves', 'move')} up to {versions(p.after for p in up)}",
             f"The assignment came in v{one.version} and says v{one.second}: everyone supports it, so the old version "
             f"is no longer needed. The end of the upgrade costs one more rebalance.",
             "upgrading",
@@ -286,7 +337,7 @@ def telling(heard: Sequence[Told], everyone: int) -> tuple[str, str, str]:
         one, who = again[0], [p.name for p in again]
         quiet = f" {names([s.name for s in silent])} will speak v{silent[0].after} then." if silent else ""
         return (
-            f"{names(who)} {verb(who, 'joins', 'join')} again with v{one.after}",
+            f"{names(who)} {verb(who, 'joins', 'join')} again with {versions(p.after for p in again)}",
             f"It sent v{one.before} and was answered in v{one.version} with v{one.second}: its version stays, but it "
             f"asks for another rebalance.{quiet}",
             "probing",
@@ -294,7 +345,7 @@ def telling(heard: Sequence[Told], everyone: int) -> tuple[str, str, str]:
     if silent:
         one, who = silent[0], [p.name for p in silent]
         return (
-            f"{names(who, all_of=everyone)} will speak v{one.after}",
+            f"{names(who, all_of=everyone)} will speak {versions(p.after for p in silent)}",
             f"The second int of the assignment is {one.second}: from the next rebalance on the member speaks it. "
             f"Nobody joins again for that.",
             "upgrading",

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..strategies import LEADER_RULES, MEMBER_RULES
+from ..strategies import leader_rule, member_rule
 from ..versions import EARLIEST_PROBEABLE, UNKNOWN
 from .jars import Jar, Modes
+from .spoken import spoken
 
 ALIVE, DEAD, DOWN, STOPPED, GONE = "alive", "dead", "down", "stopped", "gone"
 """It runs; it died of what it was told; it crashed for reasons of its own; the operator stopped it; nobody."""
@@ -46,9 +47,8 @@ class Classes:
 
     def __init__(self, jars: tuple[Jar, ...], modes: Modes) -> None:
         self.jars, self.modes = jars, modes
-        versions = sorted({jar.latest for jar in jars})
         self.all: list[MemberClass] = []
-        for number in range(len(jars)):
+        for number, versions in enumerate(spoken(jars)):
             self.all += [MemberClass(number, used, ALIVE) for used in versions]
         kinds = [DEAD, *([DOWN] if modes.crashes else []), *([STOPPED] if modes.restart == "after" else [])]
         for status in kinds:
@@ -66,11 +66,18 @@ class Classes:
         self.alive = [one.status == ALIVE for one in self.all]
         self.living = frozenset(i for i, alive in enumerate(self.alive) if alive)
         self.killed = frozenset(self.dead)
-        self.poisoned = frozenset(i for i in self.living if self.all[i].used > jars[self.jar[i]].latest)
+        self.poisoned = frozenset(i for i in self.living if not 1 <= self.all[i].used <= jars[self.jar[i]].latest)
         self.leaves = [one.status == ALIVE and self._gives_up(jars[one.jar]) for one in self.all]
         self.kills = False
         """Whether a generation was asked for in which somebody dies, or is told what will kill it."""
         self._known: dict[tuple[frozenset[int], int], Generation] = {}
+
+    @property
+    def rests(self) -> bool:
+        """Whether the first jar alone is at rest: a reader's own rule may change a group in which all are alike."""
+        start = self.fresh[0]
+        first = self.generation(frozenset((start,)), start)
+        return first.answered and not first.becomes and not first.again
 
     def _gives_up(self, jar: Jar) -> bool:
         relead = self.modes.relead
@@ -97,7 +104,7 @@ class Classes:
         said = [(every[i].used, jars[every[i].jar].latest) for i in present]
         # v1 and v2 bytes do not carry what their sender supports
         said = [(used, latest if used >= EARLIEST_PROBEABLE else UNKNOWN) for used, latest in said]
-        verdict = LEADER_RULES[boss.leader_rule].answer(said, latest=boss.latest)
+        verdict = leader_rule(boss.leader_rule).answer(said, latest=boss.latest)
         if verdict.refusal is not None:
             if boss.error_assignment and verdict.refusal.key == "too old to probe":
                 return Generation(tuple((i, dead[every[i].jar]) for i in present), frozenset(), False, True, False)
@@ -108,7 +115,7 @@ class Classes:
         for i, (received, common) in zip(present, verdict.replies, strict=True):
             number, used, _ = every[i]
             mine = jars[number]
-            reaction = MEMBER_RULES[mine.member_rule].react(
+            reaction = member_rule(mine.member_rule).react(
                 latest=mine.latest, used=used, received=received, common=common
             )
             if reaction.refusal is not None:

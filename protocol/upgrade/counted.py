@@ -102,10 +102,11 @@ class Counted:
     # ---------------------------------------------------------------- the model
 
     def initial(self) -> Iterator[Move]:
-        """All on the first jar; who leads is one of them."""
+        """All on the first jar; who leads is one of them. Unless they are at rest, they have yet to rebalance."""
         counts = [0] * len(self.classes.all)
+        control = 0 if self.classes.rests else PENDING
         counts[self.classes.fresh[0]] = MORE if self.n is None else self.n
-        yield self._action("start", ways=self.n or 1), (self.classes.fresh[0], 0, *counts)
+        yield self._action("start", ways=self.n or 1), (self.classes.fresh[0], control, *counts)
 
     def moves(self, state: State) -> list[Move]:
         """Rebalances while one is due; bounces when the operator may; and what the modes add."""

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from ..errors import ImpossibleScenarioError
 from ..releases import Binary, release
-from ..strategies import LEADER_RULES, MEMBER_RULES, STRATEGIES
+from ..strategies import STRATEGIES, is_own, own_leader_rule, own_member_rule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,9 +21,9 @@ class Jar:
     name: str
     latest: int
     leader_rule: str
-    """A key of `strategies.LEADER_RULES`."""
+    """A key of `strategies.LEADER_RULES`, or the text of a rule of one's own."""
     member_rule: str
-    """A key of `strategies.MEMBER_RULES`."""
+    """A key of `strategies.MEMBER_RULES`, or the text of a rule of one's own."""
     leaves: bool = False
     """Whether a member that probes leaves the group and joins it again under a new id (2.0 to 2.5)."""
     error_assignment: bool = False
@@ -60,19 +60,23 @@ def jar(binary: str | Binary | Jar) -> Jar:
 
 
 def strategy_jar(strategy: str, *, latest: int, leader_rule: str | None = None, member_rule: str | None = None) -> Jar:
-    """A jar that nobody published: a strategy and a number; either rule may be another.
+    """A jar that nobody published: a strategy and a number; either rule may be another, by its name or as rows.
 
     >>> strategy_jar("mirror", latest=11).name
     'v11 mirror'
     """
     rules = STRATEGIES[strategy]
-    leader, member = leader_rule or rules.leader_rule, member_rule or rules.member_rule
+    leader = own_leader_rule(leader_rule or rules.leader_rule)
+    member = own_member_rule(member_rule or rules.member_rule)
     name = f"v{latest} {strategy}"
     if leader_rule or member_rule:
-        name = f"v{latest} {leader} / {member}"
-    if leader not in LEADER_RULES or member not in MEMBER_RULES:
-        raise ImpossibleScenarioError("rule", f"{leader!r} and {member!r}", "keys of LEADER_RULES and MEMBER_RULES")
+        name = f"v{latest} {title(leader)} / {title(member)}"
     return Jar(name=name, latest=latest, leader_rule=leader, member_rule=member)
+
+
+def title(rule: str) -> str:
+    """What to call a rule: its name, or that it is one of a reader's own."""
+    return "own" if is_own(rule) else rule
 
 
 SUCCESSIONS = ("any", "broker", "oldest", "newest", "lowest", "next", "bounced")

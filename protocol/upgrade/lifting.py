@@ -147,8 +147,8 @@ class Example:
             raise ImpossibleScenarioError("path", "nobody is bounced")
         binaries = {jar.name: binary_of(jar) for jar in model.upgrade.jars}
         picks: dict[str, Any] = {
-            "old": binaries[model.upgrade.jars[0].name],
-            "new": binaries[model.upgrade.jars[-1].name],
+            "old": binary_of(model.upgrade.jars[0]),
+            "new": binary_of(model.upgrade.jars[-1]),
             "members": model.n,
             "leader": self.leader,
             "closing": modes.closing,

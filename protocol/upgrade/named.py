@@ -70,10 +70,11 @@ class Named:
     # ---------------------------------------------------------------- the model
 
     def initial(self) -> Iterator[Move]:
-        """All on the first jar, and anybody leads."""
+        """All on the first jar, and anybody leads; unless they are at rest, they have yet to rebalance."""
         members = bytes([self.classes.fresh[0]] * self.n)
+        control = 0 if self.classes.rests else PENDING
         for leader in range(self.n):
-            yield self._action("start", leader=leader), members + bytes((_FIRST + leader, 0))
+            yield self._action("start", leader=leader), members + bytes((_FIRST + leader, control))
 
     def moves(self, state: State) -> list[Move]:
         """Rebalances while one is due; bounces when the operator may; and what the modes add."""

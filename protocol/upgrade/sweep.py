@@ -13,7 +13,7 @@ from itertools import islice
 from ..releases import releases
 from ..strategies import STRATEGIES
 from .exploration import Verdict, explored
-from .jars import MODES, Jar, Modes, Upgrade, distinct, jar
+from .jars import MODES, Jar, Modes, Upgrade, distinct, jar, title
 from .lifting import Example, examples
 
 LEADERS = (
@@ -169,8 +169,9 @@ def verdicts_of(upgrades: Iterable[Upgrade]) -> list[Verdict]:
 
 def rule_jar(leader_rule: str, member_rule: str, *, latest: int) -> Jar:
     """A jar of two rules and a number."""
-    title = leader_rule if leader_rule == member_rule else f"{leader_rule} / {member_rule}"
-    return Jar(name=f"v{latest} {title}", latest=latest, leader_rule=leader_rule, member_rule=member_rule)
+    leader, member = title(leader_rule), title(member_rule)
+    name = leader if leader == member else f"{leader} / {member}"
+    return Jar(name=f"v{latest} {name}", latest=latest, leader_rule=leader_rule, member_rule=member_rule)
 
 
 def matrix_tasks(

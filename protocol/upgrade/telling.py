@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..machine import MEMBER
-from ..strategies import LEADER_RULES, MEMBER_RULES, NOTES, REFUSALS
+from ..strategies import leader_rule, member_rule, sentence
 from ..trace import Death, Failure, GroupView, MemberView, Outcome, Sent, Step, Trace, View
 from ..versions import EARLIEST_PROBEABLE, UNKNOWN
 from .named import NOBODY, PENDING, Named
@@ -53,9 +53,7 @@ class _Writer:
     def _member(self, name: str, number: int) -> MemberView:
         one = self.model.classes.all[number]
         jar = self.model.upgrade.jars[one.jar]
-        return MemberView(
-            name, "STABLE", jar.name, jar.latest, one.used or jar.latest, member_id=f"{name}#{self.turns[name]}"
-        )
+        return MemberView(name, "STABLE", jar.name, jar.latest, one.used, member_id=f"{name}#{self.turns[name]}")
 
     # ---------------------------------------------------------------- one action of the path
 
@@ -181,11 +179,11 @@ class _Writer:
         for i in joined:
             used, latest = classes.all[before[i]].used, jars[classes.jar[before[i]]].latest
             said.append((used, latest if used >= EARLIEST_PROBEABLE else UNKNOWN))
-        rule = LEADER_RULES[boss.leader_rule]
+        rule = leader_rule(boss.leader_rule)
         verdict = rule.answer(said, latest=boss.latest)
         if verdict.refusal is not None:
             fallen = [self.names[i] for i in joined if after[i] in classes.killed]
-            failure = Failure("IllegalStateException", REFUSALS[verdict.refusal.key])
+            failure = Failure("IllegalStateException", sentence(verdict.refusal.key))
             self._die(fallen, "refuse", dict.fromkeys(fallen, failure), state="PreparingRebalance", leader=leader)
             return
         sent = tuple(
@@ -212,11 +210,9 @@ class _Writer:
             if name in missed:
                 events[name] = "rebalance"
                 continue
-            reaction = MEMBER_RULES[jar.member_rule].react(
-                latest=jar.latest, used=used, received=version, common=second
-            )
+            reaction = member_rule(jar.member_rule).react(latest=jar.latest, used=used, received=version, common=second)
             if reaction.refusal is not None:
-                refusals[name] = Failure("TaskAssignmentException", REFUSALS[reaction.refusal])
+                refusals[name] = Failure("TaskAssignmentException", sentence(reaction.refusal))
                 continue
             changes[name] = {"used": reaction.used}
             if reaction.used > jar.latest:
@@ -225,7 +221,7 @@ class _Writer:
             events[name] = ("upgrade" if up else "probe") if reaction.rejoin else "assigned"
             if reaction.note not in whys:
                 whys.append(reaction.note)
-        why = " ".join(NOTES[note] for note in whys) or "It never hears the answer."
+        why = " ".join(sentence(note) for note in whys) or "It never hears the answer."
         tag = (
             "poison"
             if any(name in self.poison for name in changes)
@@ -256,7 +252,7 @@ class _Writer:
                 messages=heard,
                 tag=tag,
                 state="Stable",
-                source=MEMBER_RULES[boss.member_rule].source,
+                source=member_rule(boss.member_rule).source,
             )
         if refusals:
             self._die(list(refusals), "refuse", refusals)

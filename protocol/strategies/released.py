@@ -1,115 +1,16 @@
-"""The rules by which a leader picks versions and a member answers them: arithmetic on integers.
+"""The rules that were written in Java, released or proposed, and the strategies that are made of them.
 
-No member, task or byte is known here: who sends what is in `leader` and `member`, which release has which
-rule is in `releases`.
+Rules of a reader's own are in `own`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import NamedTuple, Protocol, TypeVar
+from typing import TypeVar
 
-from .versions import EARLIEST_PROBEABLE, UNKNOWN
-
-# Verdict and Reaction are tuples with names, not dataclasses: an explorer makes 10^5 a second, and a frozen
-# dataclass takes twice as long to make.
-
-
-class Refusal(NamedTuple):
-    """Why a leader answers nobody: a key of `REFUSALS`, with the two versions that its exception names."""
-
-    key: str
-    future: int
-    """The subscription version that it could not read."""
-    smallest: int
-    """The smallest used version of those that it could."""
-
-
-class Verdict(NamedTuple):
-    """What a leader makes of the versions that it was told."""
-
-    replies: tuple[tuple[int, int], ...]
-    """(version, second int) for each member, in the order of `said`; empty after a refusal."""
-    probing: bool
-    """Whether a member is ahead of the leader: version probing in the sense of KIP-268."""
-    refusal: Refusal | None
-    min_used: int
-    """The smallest used version that counts, at most the leader's latest."""
-    min_supported: int
-    """The smallest supported version that counts; -1 beside a v1 or v2 member, the leader's latest by other rules."""
-    future_version: int
-    """The last used version above the leader's latest; UNKNOWN where there is none."""
-
-
-class Reaction(NamedTuple):
-    """What a member makes of the two ints of its assignment."""
-
-    used: int
-    """The version that it sends next; more than it supports is a death at its next subscription."""
-    rejoin: bool
-    refusal: str | None
-    """A key of `REFUSALS`: the member dies of this assignment."""
-    note: str
-    """A key of `NOTES`; empty after a refusal."""
-
-
-class Answering(Protocol):
-    """Takes (used version, supported version) of each member, and the leader's own latest."""
-
-    def __call__(self, said: Sequence[tuple[int, int]], *, latest: int) -> Verdict:
-        """The versions that go back."""
-
-
-class Reacting(Protocol):
-    """Takes a member's own latest and used version, and the two ints that it received."""
-
-    def __call__(self, *, latest: int, used: int, received: int, common: int) -> Reaction:
-        """What the member does now."""
-
-
-@dataclass(frozen=True, slots=True)
-class LeaderRule:
-    """How a leader picks the version and the second int of every assignment.
-
-    >>> LEADER_RULES["smallest supported"].answer([(3, 3), (4, 4)], latest=4).replies
-    ((3, 3), (3, 3))
-    """
-
-    name: str
-    title: str
-    answer: Answering
-    source: str
-
-
-@dataclass(frozen=True, slots=True)
-class MemberRule:
-    """How a member takes the version and the second int of its assignment.
-
-    >>> MEMBER_RULES["leader's version"].react(latest=3, used=3, received=3, common=4)
-    Reaction(used=4, rejoin=False, refusal=None, note='upgrade in silence')
-    """
-
-    name: str
-    title: str
-    react: Reacting
-    source: str
-
-
-@dataclass(frozen=True, slots=True)
-class Strategy:
-    """A leader rule and a member rule that were meant for each other."""
-
-    name: str
-    title: str
-    leader_rule: str
-    """A key of `LEADER_RULES`."""
-    member_rule: str
-    """A key of `MEMBER_RULES`."""
-    summary: str
-    source: str
-
+from ..versions import EARLIEST_PROBEABLE, UNKNOWN
+from .signatures import LeaderRule, MemberRule, Reaction, Refusal, Strategy, Verdict
 
 _Row = TypeVar("_Row", LeaderRule, MemberRule, Strategy)
 
@@ -117,7 +18,7 @@ _Row = TypeVar("_Row", LeaderRule, MemberRule, Strategy)
 # What leaders do.
 
 
-def _survey(said: Sequence[tuple[int, int]], latest: int) -> tuple[int, int, int, int]:
+def survey(said: Sequence[tuple[int, int]], latest: int) -> tuple[int, int, int, int]:
     """Smallest used and smallest supported of the readable members; smallest supported of all; the version ahead."""
     lowest = common = common_of_all = latest
     future = UNKNOWN
@@ -138,12 +39,13 @@ def _alike(said: Sequence[tuple[int, int]], lowest: int, second: int, common: in
     """Everybody in the smallest used version, with the same second int; v1 and v2 carry none."""
     if lowest < EARLIEST_PROBEABLE:
         if future != UNKNOWN:
-            return _too_old(lowest, common, future)
+            return too_old(lowest, common, future)
         second = UNKNOWN
     return Verdict(((lowest, second),) * len(said), future != UNKNOWN, None, lowest, common, future)
 
 
-def _too_old(lowest: int, common: int, future: int) -> Verdict:
+def too_old(lowest: int, common: int, future: int) -> Verdict:
+    """Nobody is answered: who is ahead of the leader cannot be told to go down to v1 or v2."""
     return Verdict((), True, Refusal("too old to probe", future, lowest), lowest, common, future)
 
 
@@ -153,7 +55,7 @@ def _cannot_read(lowest: int, latest: int, future: int) -> Verdict:
 
 def _own_version(said: Sequence[tuple[int, int]], *, latest: int) -> Verdict:
     """Answer everybody in the leader's own latest version."""
-    lowest, _, _, future = _survey(said, latest)
+    lowest, _, _, future = survey(said, latest)
     if future != UNKNOWN:
         return _cannot_read(lowest, latest, future)
     return _alike(said, latest, latest, latest, UNKNOWN)
@@ -161,7 +63,7 @@ def _own_version(said: Sequence[tuple[int, int]], *, latest: int) -> Verdict:
 
 def _smallest_used(said: Sequence[tuple[int, int]], *, latest: int) -> Verdict:
     """Answer everybody in the smallest version that anybody used."""
-    lowest, _, _, future = _survey(said, latest)
+    lowest, _, _, future = survey(said, latest)
     if future != UNKNOWN:
         return _cannot_read(lowest, latest, future)
     return _alike(said, lowest, latest, latest, UNKNOWN)
@@ -169,7 +71,7 @@ def _smallest_used(said: Sequence[tuple[int, int]], *, latest: int) -> Verdict:
 
 def _leaders_version(said: Sequence[tuple[int, int]], *, latest: int) -> Verdict:
     """Answer in the smallest used version, and tell the leader's own latest as if all could speak it."""
-    lowest, _, _, future = _survey(said, latest)
+    lowest, _, _, future = survey(said, latest)
     verdict = _alike(said, lowest, latest, latest, future)
     if future == UNKNOWN or verdict.refusal is not None:
         return verdict
@@ -179,19 +81,19 @@ def _leaders_version(said: Sequence[tuple[int, int]], *, latest: int) -> Verdict
 
 def _not_yet_encoded(said: Sequence[tuple[int, int]], *, latest: int) -> Verdict:
     """Find the smallest supported version, and put the leader's own latest on the wire all the same."""
-    lowest, common, _, future = _survey(said, latest)
+    lowest, common, _, future = survey(said, latest)
     return _alike(said, lowest, latest, common, future)
 
 
 def _smallest_supported(said: Sequence[tuple[int, int]], *, latest: int) -> Verdict:
     """Answer in the smallest used version, and tell the smallest version that the readable members support."""
-    lowest, common, _, future = _survey(said, latest)
+    lowest, common, _, future = survey(said, latest)
     return _alike(said, lowest, common, common, future)
 
 
 def _smallest_supported_of_all(said: Sequence[tuple[int, int]], *, latest: int) -> Verdict:
     """As `smallest supported`, but count those ahead of the leader too."""
-    lowest, _, common, future = _survey(said, latest)
+    lowest, _, common, future = survey(said, latest)
     return _alike(said, lowest, common, common, future)
 
 
@@ -200,13 +102,13 @@ def _each_its_own(said: Sequence[tuple[int, int]], latest: int, threshold: int) 
 
     The exception: all get the version that all support, where somebody uses less and it reaches the threshold.
     """
-    lowest, common, _, future = _survey(said, latest)
+    lowest, common, _, future = survey(said, latest)
     if future == UNKNOWN:
         if lowest < common and common >= threshold:
             everybody = (common, latest if common >= EARLIEST_PROBEABLE else UNKNOWN)
             return Verdict((everybody,) * len(said), False, None, lowest, common, UNKNOWN)
     elif lowest < EARLIEST_PROBEABLE:
-        return _too_old(lowest, common, future)
+        return too_old(lowest, common, future)
     versions = [latest if used > latest else used for used, _ in said]
     replies = tuple([(version, latest if version >= EARLIEST_PROBEABLE else UNKNOWN) for version in versions])
     return Verdict(replies, future != UNKNOWN, None, lowest, common, future)
@@ -421,45 +323,3 @@ STRATEGIES: Mapping[str, Strategy] = _by_name(
     ),
 )
 """The designs to compare, by the name that the pickers show."""
-
-NOTES: Mapping[str, str] = MappingProxyType(
-    {
-        "same version": "It was answered in the version that it sent, so it takes its tasks and stays.",
-        "no check": "A release before 2.0 reads any version that it knows and compares it with nothing.",
-        "before probing": "An answer in v1 or v2 means that a member from before 2.0 is in the group: "
-        "no probing, and the version it sends stays.",
-        "downgrade to received": "It was answered in an older version, so somebody cannot speak its own: "
-        "it goes down to the version it received and rejoins.",
-        "set to leader's": "It was answered in an older version than the leader supports: "
-        "it takes the leader's latest for its own next version and rejoins.",
-        "upgrade in silence": "The leader's latest is above what it sends: it will send that version next time, "
-        "whether its jar supports it or not, and does not rejoin.",
-        "upgrade to common": "All support more than it sends, so the roll is over: it goes up to that and rejoins.",
-        "downgrade to common": "It was answered in an older version than it sent: "
-        "it goes to the version that all support and rejoins.",
-        "upgrade to received": "It was answered in a newer version than it sent, so all support that: "
-        "it goes up to it and rejoins.",
-        "upgrade to leader's": "It was answered in a newer version, which is the leader's latest: "
-        "it goes up to it and rejoins, without a line in the log.",
-        "three versions": "It was answered in a newer version that is not the leader's latest: "
-        "it warns of a third version, goes to the leader's latest and rejoins.",
-    }
-)
-"""What a member's reaction means, one sentence for each `Reaction.note`."""
-
-REFUSALS: Mapping[str, str] = MappingProxyType(
-    {
-        "cannot read the subscription": "The leader is from before version probing and cannot read a newer "
-        "subscription, so its thread dies.",
-        "too old to probe": "A member ahead of the leader cannot be told to go down to v1 or v2, "
-        "so a group that needs both gets no assignment.",
-        "cannot read the assignment": "The assignment is in a version above all that this jar can read, "
-        "so the thread dies.",
-        "higher than sent": "No leader should answer above the version that a member sent, so the member gives up.",
-        "cannot upgrade": "The group is said to support more than this jar does; "
-        "rather than die later, the member dies now.",
-        "not the leader's version": "An older answer must be in the leader's own latest version; "
-        "with three versions in the group it is not, and the member dies.",
-    }
-)
-"""Why a leader or a member gives up, one sentence for each refusal."""
