@@ -9,13 +9,15 @@ import functools
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from .errors import DecodeError
 from .trace import GroupView, MemberView, Sent, Step, Trace, View
 from .wire import Decoded, decode
 
 SCHEMA = 1
+
+_Row = TypeVar("_Row")
 
 _STREAMS = "streams/src/main/java/org/apache/kafka/streams/"
 _CONSUMER = "clients/src/main/java/org/apache/kafka/clients/consumer/"
@@ -52,7 +54,7 @@ def frames(trace: Trace) -> dict[str, object]:
         "meta": _meta(trace),
         "first": _view(trace.first),
         "frames": played,
-        "messages": [json.loads(message) for message in tables.messages],
+        "messages": [_message(sent, tables.payloads) for sent in tables.messages],
         **_unpacked(tables.payloads),
         "reasons": list(tables.reasons),
         "sources": [[source, source_url(source)] for source in tables.sources],
@@ -62,13 +64,13 @@ def frames(trace: Trace) -> dict[str, object]:
 class _Tables(NamedTuple):
     """What repeats in a run, each with its place: a frame holds the place."""
 
-    messages: dict[str, int]
+    messages: dict[Sent, int]
     payloads: dict[str, int]
     reasons: dict[str, int]
     sources: dict[str, int]
 
 
-def _place(table: dict[str, int], value: str) -> int:
+def _place(table: dict[_Row, int], value: _Row) -> int:
     return table.setdefault(value, len(table))
 
 
@@ -174,12 +176,21 @@ def _changed(before: Mapping[str, object], after: Mapping[str, object]) -> dict[
     return {key: value for key, value in after.items() if before.get(key) != value}
 
 
+def _touched(step: Step) -> list[tuple[MemberView, MemberView]]:
+    """The members that a step changed, before and after it."""
+    both = ((step.before.member(now.name), now) for now in step.after.members)
+    return [(old, now) for old, now in both if old is not now]
+
+
 def _frame(step: Step, note: str, tables: _Tables) -> dict[str, object]:
-    known = {member.name: _member(member) for member in step.before.members}
-    changes: dict[str, list[str]] = {}
-    for member in step.after.members:
-        if changed := _changed(known.get(member.name, {}), _member(member)):
-            changes.setdefault(json.dumps(changed), []).append(member.name)
+    touched = _touched(step)
+    changes: list[tuple[dict[str, object], list[str]]] = []
+    for old, now in touched:
+        changed = _changed(_member(old), _member(now))
+        if same := next((names for one, names in changes if one == changed), None):
+            same.append(now.name)
+        elif changed:
+            changes.append((changed, [now.name]))
     moves: dict[str, list[str]] = {}
     for who, key in step.moves:
         moves.setdefault(key, []).append(who)
@@ -194,11 +205,11 @@ def _frame(step: Step, note: str, tables: _Tables) -> dict[str, object]:
         "tag": step.tag,
         "bounce": step.bounce,
         "at": round(step.at, 3),
-        "members": [[who, json.loads(changed)] for changed, who in changes.items()],
+        "members": [[who, changed] for changed, who in changes],
         "group": _changed(_group(step.before.group), _group(step.after.group)),
-        "changes": [[who, what] for what, who in _changes(step).items()],
+        "changes": [[who, what] for what, who in _changes(step, touched).items()],
         "moves": [[key, who] for key, who in moves.items()],
-        "messages": [_place(tables.messages, json.dumps(_message(sent, tables))) for sent in step.messages],
+        "messages": [_place(tables.messages, sent) for sent in step.messages],
         "log": [{"members": who, "level": level, "text": text} for (level, text), who in logged.items()],
         "why": _place(tables.reasons, step.why),
         "note": _place(tables.reasons, note) if note else "",
@@ -207,11 +218,10 @@ def _frame(step: Step, note: str, tables: _Tables) -> dict[str, object]:
     return {key: value for key, value in frame.items() if value not in ("", [], {})}
 
 
-def _changes(step: Step) -> dict[str, list[str]]:
+def _changes(step: Step, touched: Iterable[tuple[MemberView, MemberView]]) -> dict[str, list[str]]:
     """What a step changed, in words, and for whom; members to whom the same happened share a line, ◆ is the group."""
     lines: dict[str, list[str]] = {}
-    for now in step.after.members:
-        old = step.before.member(now.name)
+    for old, now in touched:
         parts = []
         if old.state != now.state:
             parts.append(f"{_words(old.state)} → {_words(now.state)}")
@@ -244,6 +254,7 @@ def _changes(step: Step) -> dict[str, list[str]]:
     return lines
 
 
+@functools.cache
 def _words(state: str) -> str:
     """A state as prose has it.
 
@@ -274,7 +285,7 @@ def _legend(trace: Trace, side: Mapping[str, str]) -> Iterator[list[str]]:
         yield ["sign probe", "probing answer"]
 
 
-def _message(sent: Sent, tables: _Tables) -> dict[str, object]:
+def _message(sent: Sent, payloads: dict[str, int]) -> dict[str, object]:
     message: dict[str, object] = {"kind": sent.kind, "from": sent.sender, "to": sent.receiver}
     if sent.version is not None:
         message["version"] = sent.version
@@ -287,7 +298,7 @@ def _message(sent: Sent, tables: _Tables) -> dict[str, object]:
     if label := _label(sent):
         message["label"] = label
     if sent.data:
-        message["data"] = _place(tables.payloads, sent.data.hex())
+        message["data"] = _place(payloads, sent.data.hex())
     return message
 
 

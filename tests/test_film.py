@@ -10,6 +10,7 @@ import pytest
 from sample_trace import crash, probing
 
 from protocol.film import animated, front_page, mermaid, pixels
+from protocol.film.raster import stills
 from protocol.trace import Trace
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -84,3 +85,18 @@ def test_a_film_in_pixels_plays_for_ever_and_takes_as_long_as_the_drawn_one(kind
         length += made.info["duration"]
     assert made.n_frames > 3 and made.size[0] == 440 and made.info["loop"] == 0
     assert abs(length - 4 * 1600) < 120
+
+
+def test_what_stands_is_drawn_once_and_the_tokens_on_it_are_where_the_film_has_them() -> None:
+    run = crash()
+    shown = list(stills(animated(run, seconds=1.6)))
+    assert {len(still.tokens) for still in shown} == {len(run.first.members)}
+    assert len({still.ground for still in shown}) < len(shown) / 2
+    assert not any("animate" in still.ground or "animate" in token.look for still in shown for token in still.tokens)
+    films = ElementTree.fromstring(animated(run, seconds=1.6))
+    board = next(part for part in films.iter(f"{SVG}g") if part.get("transform"))
+    dx, dy = map(float, re.findall(r"-?[\d.]+", board.get("transform", "")))
+    begin = [re.findall(r"-?[\d.]+", part.get("transform", "")) for part in board if part.get("transform")]
+    assert [(token.x, token.y) for token in shown[0].tokens] == [(float(x) + dx, float(y) + dy) for x, y in begin]
+    widths = [right - left for still in shown for left, _, right, _, _ in still.bars]
+    assert widths == sorted(widths) and widths[-1] > widths[0], "the bar grows"

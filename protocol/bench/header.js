@@ -7,14 +7,20 @@ import { parting, verdict } from "./compare.js";
 import { ladder } from "./ladder.js";
 
 const PICKERS = "@bench.css@";
+const MANY = 24;
 const EXPORTS = [["html", "One HTML file"], ["svg", "Animated SVG"], ["gif", "GIF"], ["webp", "WebP"], ["mmd", "Mermaid text"], ["json", "Trace as JSON"]];
 
 const field = (name, ...kids) => html("div", { class: "field", role: "group", "aria-label": name }, html("span", { class: "label", "aria-hidden": "true" }, name), ...kids);
 const act = (key, text, onclick, more = {}) => html("button", { type: "button", class: "plain", "data-key": key, onclick, ...more }, text);
 
 function choose(key, name, options, now, pick, disabled) {
-  const select = html("select", { "data-key": key, "aria-label": name, disabled, onchange: () => pick(select.value) },
-    ...options.map(([value, text]) => html("option", { value, selected: value === now }, text)));
+  const select = html("select", { "data-key": key, "aria-label": name, disabled, onchange: () => pick(select.value) });
+  const fill = (some) => select.replaceChildren(...some.map(([value, text]) => html("option", { value, selected: value === now }, text)));
+  fill(options.length > MANY ? options.filter(([value]) => value === now) : options);
+  if (options.length > MANY) { // two lists of all releases would be a fifth of the page: the rest comes once the run is seen
+    select.style.width = `${Math.max(...options.map(([, text]) => text.length)) + 3}ch`;
+    setTimeout(() => requestAnimationFrame(() => setTimeout(() => fill(options))));
+  }
   return select;
 }
 
@@ -169,10 +175,7 @@ function header(run, data, { ask, save, address, at, told }) {
     ...(offline ? [html("p", { class: "hint" }, data.runs ? "Here the leader and the order can be picked; everything else can be in the notebook." : "This page holds this one run; pick others in the notebook.")] : []),
     status);
   const climb = ladder(run);
-  const rungs = act("ladder", "Ladder", () => {
-    climb.box.hidden = !climb.box.hidden;
-    rungs.setAttribute("aria-pressed", String(!climb.box.hidden));
-  }, { "aria-pressed": "false", title: "which version each jar can speak, and who speaks it" });
+  const rungs = act("ladder", "Ladder", () => rungs.setAttribute("aria-pressed", String(climb.toggle())), { "aria-pressed": "false", title: "which version each jar can speak, and who speaks it" });
   element.querySelector(".buttons").prepend(rungs);
   return { head: element, aside: climb.box, show: (index) => { chips.show(index); climb.show(index); }, status };
 }
@@ -215,7 +218,8 @@ function render({ model, el }) {
   let waiting = 0;
   const send = (what) => {
     clearTimeout(waiting);
-    waiting = setTimeout(() => view.host.player.tell("Python is busy with another cell; this follows as soon as it is free."), 400);
+    const told = what.export ? "The file is being made; a film takes some seconds." : "Python is busy with another cell; this follows as soon as it is free.";
+    waiting = setTimeout(() => view.host.player.tell(told), 400);
     model.send(what);
   };
   const leave = attach({ model, el }, (host, data, opts) => {

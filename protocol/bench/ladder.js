@@ -6,7 +6,21 @@ import { caption, html, svg } from "../player/elements.js";
 const WIDTH = 196;
 const EDGE = 52;
 
+/** The ladder in its box; it is drawn when it is first asked for. */
 export function ladder(run) {
+  const box = html("div", { class: "diagram rungs", hidden: true },
+    caption("Version ladder", html("span", { class: "aside" }, "what each jar can speak, and who speaks it")));
+  let at = 0;
+  let climb = null;
+  function show(index) {
+    at = index;
+    if (!box.hidden) (climb ??= drawn(run, box))(index);
+  }
+  return { box, show, toggle() { box.hidden = !box.hidden; show(at); return !box.hidden; } };
+}
+
+/** Draws into the box; gives what moves the members to where they are at a step. */
+function drawn(run, box) {
   const jars = [...run.data.meta.binaries].sort((a, b) => a.latest - b.latest);
   const spoken = run.states.flatMap((state) => Object.values(state.members).flatMap((member) => [member.speaks, member.supports]));
   const rungs = [...new Set(spoken)].sort((a, b) => b - a);
@@ -33,18 +47,14 @@ export function ladder(run) {
   }
   const tokens = Object.fromEntries(run.names.map((name) => [name, token(name)]));
   picture.append(...Object.values(tokens));
-  const box = html("div", { class: "diagram rungs", hidden: true },
-    caption("Version ladder", html("span", { class: "aside" }, "what each jar can speak, and who speaks it")), picture);
-  return {
-    box,
-    show(index) {
-      const { members } = run.states[index];
-      run.names.forEach((name, slot) => {
-        const member = members[name];
-        put(tokens[name], [left(member.jar) + WIDTH / 2 + slots[slot][0], upper(member.speaks) + slots[slot][1]]);
-        tokens[name].setAttribute("class", `token ${run.paint(member)} in-${member.state}`);
-      });
-      picture.setAttribute("aria-label", `Version ladder: ${run.names.map((name) => `${name} runs ${members[name].jar} and speaks v${members[name].speaks}`).join(", ")}`);
-    },
+  box.append(picture);
+  return (index) => {
+    const { members } = run.states[index];
+    run.names.forEach((name, slot) => {
+      const member = members[name];
+      put(tokens[name], [left(member.jar) + WIDTH / 2 + slots[slot][0], upper(member.speaks) + slots[slot][1]]);
+      tokens[name].setAttribute("class", `token ${run.paint(member)} in-${member.state}`);
+    });
+    picture.setAttribute("aria-label", `Version ladder: ${run.names.map((name) => `${name} runs ${members[name].jar} and speaks v${members[name].speaks}`).join(", ")}`);
   };
 }

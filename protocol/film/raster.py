@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import io
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 from xml.etree import ElementTree
 
 try:
@@ -18,6 +20,9 @@ except ImportError:  # the extra `export`; all other exports need nothing
 _SVG = "{http://www.w3.org/2000/svg}"
 _AT_ONCE = 12
 """Pictures that are drawn together."""
+
+_SPRITE = 56
+"""The side of a token's own picture, in the film's units."""
 
 _MOVING = 5
 """Pictures in which a token travels."""
@@ -35,12 +40,12 @@ def pixels(film: str, kind: str, *, width: int = 880) -> bytes:
     """
     if not _HERE:
         raise MissingRasterError(f"a {kind} needs the packages pillow and resvg-py")
-    pictures: list[Image.Image] = []
     shown = list(stills(film))
-    for place in range(0, len(shown), _AT_ONCE):
-        some = [still for still, _ in shown[place : place + _AT_ONCE]]
-        pictures += _drawn(some, width)
-    durations = [milliseconds for _, milliseconds in shown]
+    scale = width / float(ElementTree.fromstring(film).get("width", width))
+    grounds = _sheets(dict.fromkeys(still.ground for still in shown), width)
+    sprites = _sprites(dict.fromkeys(token.look for still in shown for token in still.tokens), scale)
+    pictures = [_composed(still, grounds[still.ground].copy(), sprites, scale) for still in shown]
+    durations = [still.milliseconds for still in shown]
     out = io.BytesIO()
     if kind == "gif":
         colours = _colours(pictures)
@@ -50,19 +55,52 @@ def pixels(film: str, kind: str, *, width: int = 880) -> bytes:
     return out.getvalue()
 
 
-def _drawn(some: list[str], width: int) -> list[Image.Image]:
-    """Pictures from one sheet that has them below one another: the fonts are looked for once a sheet."""
-    root = ElementTree.fromstring(some[0])
+def _sheets(pictures: Iterable[str], width: int) -> dict[str, Image.Image]:
+    """Each picture in pixels, drawn in sheets that have them below one another: fonts are looked for once a sheet."""
+    waiting = list(pictures)
+    drawn: dict[str, Image.Image] = {}
+    root = ElementTree.fromstring(waiting[0])
     wide, high = float(root.get("width", "0")), float(root.get("height", "0"))
     tall = round(high * width / wide)
-    sheet = ElementTree.Element(f"{_SVG}svg", {"width": str(width), "height": str(tall * len(some))})
+    for start in range(0, len(waiting), _AT_ONCE):
+        some = waiting[start : start + _AT_ONCE]
+        sheet = _strip(some, width / wide, width, tall, 0, 0, "#ffffff").convert("RGB")
+        drawn |= {one: sheet.crop((0, i * tall, width, (i + 1) * tall)) for i, one in enumerate(some)}
+    return drawn
+
+
+def _sprites(looks: Iterable[str], scale: float) -> dict[str, Image.Image]:
+    """Each look of a token in pixels, with nothing behind it; its place is the middle."""
+    some, side = list(looks), round(_SPRITE * scale)
+    if not some:
+        return {}
+    sheet = _strip(some, scale, side, side, side / 2, side / 2, None).convert("RGBA")
+    return {one: sheet.crop((0, i * side, side, (i + 1) * side)) for i, one in enumerate(some)}
+
+
+def _strip(
+    some: list[str], scale: float, wide: int, tall: int, x: float, y: float, background: str | None
+) -> Image.Image:
+    """Pictures below one another, the origin of each so far from the corner of its part."""
+    sheet = ElementTree.Element(f"{_SVG}svg", {"width": str(wide), "height": str(tall * len(some))})
     for place, one in enumerate(some):
+        root = ElementTree.fromstring(one)
         part = ElementTree.SubElement(sheet, f"{_SVG}g", {"font-family": root.get("font-family", "")})
-        part.set("transform", f"translate(0 {place * tall}) scale({width / wide})")
-        part.extend(ElementTree.fromstring(one))
-    png = resvg_py.svg_to_bytes(svg_string=ElementTree.tostring(sheet, encoding="unicode"), background="#ffffff")
-    drawn = Image.open(io.BytesIO(bytes(png))).convert("RGB")
-    return [drawn.crop((0, place * tall, width, (place + 1) * tall)) for place in range(len(some))]
+        part.set("transform", f"translate({x} {place * tall + y}) scale({scale})")
+        part.extend(root)
+    png = resvg_py.svg_to_bytes(svg_string=ElementTree.tostring(sheet, encoding="unicode"), background=background)
+    return Image.open(io.BytesIO(bytes(png)))
+
+
+def _composed(still: Still, ground: Image.Image, sprites: Mapping[str, Image.Image], scale: float) -> Image.Image:
+    for token in still.tokens:
+        sprite = sprites[token.look]
+        corner = (round(token.x * scale - sprite.width / 2), round(token.y * scale - sprite.height / 2))
+        ground.paste(sprite, corner, sprite)
+    for left, top, right, bottom, fill in still.bars:
+        if right > left:
+            ground.paste(fill, (round(left * scale), round(top * scale), round(right * scale), round(bottom * scale)))
+    return ground
 
 
 def _colours(pictures: list[Image.Image]) -> Image.Image:
@@ -75,7 +113,25 @@ def _colours(pictures: list[Image.Image]) -> Image.Image:
     return sheet.quantize(64)
 
 
-def stills(film: str, *, seconds: float = 1.6) -> Iterator[tuple[str, int]]:
+class Token(NamedTuple):
+    """A token in a picture: how it looks, as a drawing of its own, and where its middle is."""
+
+    look: str
+    x: float
+    y: float
+
+
+class Still(NamedTuple):
+    """One picture of a film. Most of it stands while tokens travel over it, so it is drawn apart from them."""
+
+    ground: str
+    tokens: tuple[Token, ...]
+    bars: tuple[tuple[float, float, float, float, str], ...]
+    """What grows with time: left, top, right, bottom, colour."""
+    milliseconds: int
+
+
+def stills(film: str, *, seconds: float = 1.6) -> Iterator[Still]:
     """Each picture of a film of so many seconds a step, and for how many milliseconds it is to be seen."""
     root = ElementTree.fromstring(film)
     total = next(float(part.get("dur", "0s").rstrip("s")) for part in root.iter(f"{_SVG}animate"))
@@ -87,9 +143,9 @@ def stills(film: str, *, seconds: float = 1.6) -> Iterator[tuple[str, int]]:
         if arrives > begins:
             for place in range(_MOVING):
                 at = begins + (arrives - begins) * place / _MOVING
-                yield _still(root, at), _milliseconds((arrives - begins) * total / _MOVING)
+                yield _still(root, at, _milliseconds((arrives - begins) * total / _MOVING))
         stands = (2 if step == steps - 2 else 1) / steps - (arrives - begins)
-        yield _still(root, (arrives + ends) / 2), _milliseconds(stands * total)
+        yield _still(root, (arrives + ends) / 2, _milliseconds(stands * total))
 
 
 def _milliseconds(seconds: float) -> int:
@@ -100,13 +156,18 @@ def _times(part: ElementTree.Element) -> list[float]:
     return [float(time) for time in part.get("keyTimes", "").split(";")]
 
 
-def _still(film: ElementTree.Element, at: float) -> str:
-    """The film as it is at a moment from 0 to 1, with nothing in it that moves."""
+def _still(film: ElementTree.Element, at: float, milliseconds: int) -> Still:
+    """The film as it is at a moment from 0 to 1."""
     root = copy.deepcopy(film)
+    travelling, growing = set(), set()
     for parent in list(root.iter()):
         for part in list(parent):
             if part.tag not in (f"{_SVG}animate", f"{_SVG}animateTransform"):
                 continue
+            if part.tag == f"{_SVG}animateTransform":
+                travelling.add(parent)
+            elif part.get("calcMode") != "discrete":
+                growing.add(parent)
             parent.set(part.get("attributeName", ""), _value(part, at))
             parent.text = (parent.text or "") + (part.tail or "")
             parent.remove(part)
@@ -114,7 +175,26 @@ def _still(film: ElementTree.Element, at: float) -> str:
         for child in list(part):
             if child.get("visibility") == "hidden":  # nothing in a film is visible in what is hidden
                 part.remove(child)
-    return ElementTree.tostring(root, encoding="unicode")
+    tokens: list[Token] = []
+    bars: list[tuple[float, float, float, float, str]] = []
+
+    def lift(parent: ElementTree.Element, x: float, y: float) -> None:
+        for part in list(parent):
+            dx, dy = map(float, re.findall(r"-?[\d.]+", part.get("transform", "0 0")))
+            if part in travelling:
+                look = ElementTree.Element(f"{_SVG}svg", {"font-family": root.get("font-family", "")})
+                look.extend(part)
+                tokens.append(Token(ElementTree.tostring(look, encoding="unicode"), x + dx, y + dy))
+            elif part in growing:
+                left, top, wide, high = (float(part.get(side, "0")) for side in ("x", "y", "width", "height"))
+                bars.append((x + left, y + top, x + left + wide, y + top + high, part.get("fill", "")))
+            else:
+                lift(part, x + dx, y + dy)
+                continue
+            parent.remove(part)
+
+    lift(root, 0, 0)
+    return Still(ElementTree.tostring(root, encoding="unicode"), tuple(tokens), tuple(bars), milliseconds)
 
 
 def _value(part: ElementTree.Element, at: float) -> str:

@@ -33,6 +33,17 @@ export function svg(tag, attributes = {}, ...kids) {
 export const icon = (name) => svg("svg", { viewBox: "0 0 16 16", "aria-hidden": "true", class: "icon" }, svg("path", { d: ICONS[name] }));
 export const caption = (text, ...more) => html("h3", { class: "caption" }, text, ...more);
 
+const sheets = new Map();
+
+/** A style sheet that is read once, for all players of a page. */
+export function sheet(text) {
+  if (!sheets.has(text)) {
+    sheets.set(text, new CSSStyleSheet());
+    sheets.get(text).replaceSync(text);
+  }
+  return sheets.get(text);
+}
+
 /** The theme that is really behind an element: the first painted background above it. One rule for every host page. */
 export function isDark(element) {
   for (let node = element; node; node = node.parentElement ?? node.getRootNode().host) {

@@ -7,8 +7,8 @@
  */
 
 import { diagram, put, token, travel } from "./diagram.js";
-import { caption, html, icon, isDark, svg, words } from "./elements.js";
-import { contents, counts, facts, legend, sentence, sheet } from "./panel.js";
+import { caption, html, icon, isDark, sheet, svg, words } from "./elements.js";
+import { contents, counts, facts, help, legend, sentence } from "./panel.js";
 import { unfold } from "./run.js";
 import { spacetime } from "./spacetime.js";
 
@@ -45,7 +45,6 @@ export function mount(host, data, opts = {}) {
   host.dataset.lmSuppressShortcuts = "true"; // JupyterLab: its one-letter shortcuts stay away from our keys
   const shadow = host.shadowRoot ?? host.attachShadow({ mode: "open" });
   const root = html("div", { class: "player", role: "group", tabindex: -1, "aria-label": "One run of the group, step by step" });
-  shadow.replaceChildren(html("style", {}, STYLE, opts.style ?? ""), root);
 
   const members = { wide: diagram(data.layouts.members, data.slots), tall: diagram(data.layouts.members_tall, data.slots) };
   const coordinator = diagram(data.layouts.group);
@@ -80,7 +79,7 @@ export function mount(host, data, opts = {}) {
     ...[0.5, 1, 2, 4].map((value) => html("option", { value, selected: value === 1 }, `${value}×`)));
   pace.addEventListener("change", () => { speed = Number(pace.value); if (playing) wait(); });
   const where = html("output", { class: "where", "aria-hidden": "true" });
-  const keys = sheet();
+  const keys = help();
   const controls = html("div", { class: "controls" },
     button("first", "First step", "Home", () => choose(0)),
     button("back", "Step back", "ArrowLeft", () => step(-1)),
@@ -241,25 +240,37 @@ export function mount(host, data, opts = {}) {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint, { signal });
 
   let drawn = 0;
-  function fit() {
-    if (!host.isConnected || !root.clientWidth) return;
-    paint();
-    root.classList.toggle("wide", root.clientWidth >= WIDE);
-    root.classList.toggle("narrow", root.clientWidth < NARROW);
-    const kind = root.clientWidth < NARROW ? "tall" : "wide";
+  /** Lay out for these widths. Only what changed is written: the browser styles all that is below a changed class anew. */
+  function arrange({ whole, picture, lanes }) {
+    const kind = whole < NARROW ? "tall" : "wide";
+    root.classList.toggle("wide", whole >= WIDE);
+    root.classList.toggle("narrow", kind === "tall");
     const changed = board !== members[kind];
     if (changed) use(kind);
     // the words of a squeezed diagram grow a little against its boxes
-    root.style.setProperty("--grow", Math.max(1, Math.min(1.18, board.width / Math.max(1, boardBox.clientWidth))).toFixed(3));
+    const grow = Math.max(1, Math.min(1.18, board.width / Math.max(1, picture))).toFixed(3);
+    if (stage.style.getPropertyValue("--grow") !== grow) stage.style.setProperty("--grow", grow);
     coordinatorBox.style.width = kind === "tall" ? "100%" : `${Math.min(100, (100 * coordinator.width) / board.width)}%`;
-    if (!changed && Math.abs(time.scroller.clientWidth - drawn) <= 1) return;
-    drawn = time.scroller.clientWidth;
-    time.draw();
+    if (!changed && Math.abs(lanes - drawn) <= 1) return;
+    drawn = lanes;
+    time.draw(lanes);
     const at = index < 0 ? opts.start ?? 0 : index;
     index = -1;
     go(at, { quiet: true, animate: false });
     host.dataset.ready = "true";
   }
+  function fit() {
+    if (!host.isConnected || !root.clientWidth) return;
+    paint();
+    host.fitted = { whole: root.clientWidth, picture: boardBox.clientWidth, lanes: time.scroller.clientWidth, room: host.clientWidth };
+    arrange(host.fitted);
+  }
+  // In place of another run everything has its size before it is seen: the page is laid out once, not twice.
+  const { fitted } = host;
+  if (host.isConnected) paint();
+  if (fitted?.room === host.clientWidth) arrange(fitted);
+  shadow.adoptedStyleSheets = [sheet(STYLE + (opts.style ?? ""))];
+  shadow.replaceChildren(root);
   const sizes = new ResizeObserver(fit);
   sizes.observe(root);
 

@@ -164,18 +164,21 @@ export function contents(run, hooks) {
     return button;
   });
   let current = null;
+  let turn = 0;
   return {
     element: html("section", { class: "contents", "aria-label": "Contents" }, caption("All steps"), list),
     show(index) {
       current?.removeAttribute("aria-current");
       current = rows[index];
       current.setAttribute("aria-current", "step");
-      list.scrollTop = current.offsetTop - list.clientHeight / 2 + 12; // not scrollIntoView: that moves the page, too
+      // Not scrollIntoView: that moves the page, too. In the next frame: to measure now would lay out the page once more.
+      cancelAnimationFrame(turn);
+      turn = requestAnimationFrame(() => { list.scrollTop = current.offsetTop - list.clientHeight / 2 + 12; });
     },
   };
 }
 
-export function sheet() {
+export function help() {
   return html("dialog", { class: "sheet", "aria-label": "Keys" }, caption("Keys"),
     html("dl", {}, ...KEYS.map(([keys, what]) => html("div", {}, html("dt", {}, html("kbd", {}, keys)), html("dd", {}, what)))),
     html("form", { method: "dialog" }, html("button", { class: "plain" }, "Close")));

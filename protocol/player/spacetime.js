@@ -14,6 +14,8 @@ export function spacetime(run, hooks, pinned, split = 0) {
   const bar = names.length > 8 ? 11 : 13;
   const unique = `v${Math.random().toString(36).slice(2, 8)}`; // ids of patterns and markers are per document
   let column = 26;
+  let wide = 0; // of the part that is seen
+  let scrolls = false;
 
   const centre = (lane) => top + lanes.indexOf(lane) * high + high / 2;
   const x = (index) => index * column;
@@ -21,7 +23,7 @@ export function spacetime(run, hooks, pinned, split = 0) {
   const veil = svg("rect", { class: "veil", y: top - 4, height: height - top + 4 });
   const cursor = svg("rect", { class: "cursor", y: 1, rx: 5, height: height - 2 });
   const labels = svg("g", { class: "labels" });
-  const marks = [];
+  const now = svg("g", { class: "now" });
   const range = html("input", { type: "range", min: 0, max: length - 1, value: 0, class: "range", "aria-label": "Step" });
   const below = svg("svg", { class: "spacetime", role: "img", "aria-label": "The pinned run" });
   const shadow = svg("rect", { class: "cursor", y: 0, height: 999 });
@@ -39,65 +41,88 @@ export function spacetime(run, hooks, pinned, split = 0) {
       yield [from, to, now];
     }
   }
-  const rect = (from, to, y, thick, name) =>
-    svg("rect", { x: x(from) + 1, y: y - thick / 2, width: Math.max(1, x(to) - x(from) - 2), height: thick, rx: 3, class: name });
-  const line = (from, to, y, name) => svg("line", { x1: x(from) + 2, x2: x(to) - 2, y1: y, y2: y, class: name });
+  /** Shapes of one class are one element: what a page costs to style and to paint goes by its elements. */
+  function pen() {
+    const paths = new Map();
+    return {
+      rect(from, to, y, thick, name) {
+        const [w, h] = [Math.max(1, x(to) - x(from) - 2), thick];
+        const r = Math.min(3, w / 2, h / 2);
+        const [across, down] = [w - 2 * r, h - 2 * r];
+        this.path(name, `M${x(from) + 1 + r} ${y - h / 2}h${across}q${r} 0 ${r} ${r}v${down}q0 ${r}-${r} ${r}h${-across}q-${r} 0-${r}-${r}v${-down}q0-${r} ${r}-${r}z`);
+      },
+      line(from, to, y, name) { this.path(name, `M${x(from) + 2} ${y}H${x(to) - 2}`); },
+      path(name, d) { paths.set(name, (paths.get(name) ?? "") + d); },
+      drawn: (more = () => ({})) => [...paths].map(([name, d]) => svg("path", { d, class: name, ...more(name) })),
+    };
+  }
 
-  /** A member's life: what it runs and speaks, whether it works, where it is not. */
-  function ribbons(of, name, y, thick) {
-    const drawn = [line(0, of.length, y, "lane")];
-    for (const [from, to] of stretches((state) => JSON.stringify({ ...state.members[name], tasks: 0, failure: 0 }), of.states)) {
-      const member = of.states[from].members[name];
-      if (!of.alive(member)) {
-        const at = x(from) + Math.min(column, x(to) - x(from)) / 2;
-        drawn.push(line(from, to, y, "gone"), svg("path", { d: `M${at - 4} ${y - 4}l8 8m0-8-8 8`, class: `cross ${member.state}` }));
-        continue;
+  /** Members' lives: what each runs and speaks, whether it works, where it is not. */
+  function ribbons(of, centres, thick) {
+    const [lanes, lives, hatches, ends] = [pen(), pen(), pen(), pen()];
+    of.names.forEach((name, i) => {
+      const y = centres(name, i);
+      lanes.line(0, of.length, y, "lane");
+      for (const [from, to] of stretches((state) => JSON.stringify({ ...state.members[name], tasks: 0, failure: 0 }), of.states)) {
+        const member = of.states[from].members[name];
+        if (!of.alive(member)) {
+          const at = x(from) + Math.min(column, x(to) - x(from)) / 2;
+          ends.line(from, to, y, "gone");
+          ends.path(`cross ${member.state}`, `M${at - 4} ${y - 4}l8 8m0-8-8 8`);
+          continue;
+        }
+        lives.rect(from, to, y, thick, `ribbon ${of.paint(member)} in-${member.state}`);
+        if (member.state !== "STABLE") hatches.rect(from, to, y, thick, "busy");
+        if (of.poisoned(member)) hatches.rect(from, to, y, thick, "poison");
       }
-      drawn.push(rect(from, to, y, thick, `ribbon ${of.paint(member)} in-${member.state}`));
-      if (member.state !== "STABLE") drawn.push(svg("rect", { ...box(drawn.at(-1)), fill: `url(#${unique}busy)` }));
-      if (of.poisoned(member)) drawn.push(svg("rect", { ...box(drawn.at(-1)), fill: `url(#${unique}poison)` }));
-    }
-    return drawn;
+    });
+    return [...lanes.drawn(), ...lives.drawn(), ...hatches.drawn((name) => ({ fill: `url(#${unique}${name})` })), ...ends.drawn()];
   }
 
-  function lane(name) {
-    const y = centre(name);
-    const drawn = ribbons(run, name, y, bar);
-    for (const [from, to, id] of stretches((state) => (run.owner[state.group.leader_id] === name ? state.group.leader_id : ""))) {
-      if (!id) continue;
+  /** Who leads, and which ids the broker keeps though their process has gone. */
+  function standing() {
+    const bars = pen();
+    const signs = names.flatMap((name) => {
+      const y = centre(name);
+      const led = [...stretches((state) => (run.owner[state.group.leader_id] === name ? state.group.leader_id : ""))].filter(([, , id]) => id);
+      const kept = [...stretches((state) => state.group.ghosts.find((ghost) => run.owner[ghost] === name) ?? "")].filter(([, , id]) => id);
       const above = y - bar / 2 - 3.5;
-      drawn.push(line(from, to, above, "leads"), svg("path", { d: CROWN, class: "lead", transform: `translate(${x(from) + 9} ${above - 1.5}) scale(.8)` }));
-    }
-    for (const [from, to, id] of stretches((state) => state.group.ghosts.find((ghost) => run.owner[ghost] === name) ?? "")) {
-      if (!id) continue;
-      const title = svg("title");
-      title.textContent = `${id}: its process is gone, the broker still counts on it`;
-      drawn.push(svg("g", {}, title, line(from, to, y + bar / 2 + 3.5, "ghost")));
-    }
-    return drawn;
-  }
-  const box = (rectangle) => Object.fromEntries(["x", "y", "width", "height", "rx"].map((name) => [name, rectangle.getAttribute(name)]));
-
-  function arrows(index) {
-    const group = svg("g", { class: "messages" });
-    const drawn = new Set(); // a leader's SyncGroup holds a payload for each member: one arrow
-    for (const message of frames[index]?.messages ?? []) {
-      if (drawn.has(message.from + message.to + message.kind)) continue;
-      drawn.add(message.from + message.to + message.kind);
-      const up = message.to === "coordinator";
-      const kind = message.probing ? "probe" : "plain";
-      const [from, to] = up ? [centre(message.from) - bar / 2, centre("") + 5] : [centre("") + 4, centre(message.to) - bar / 2 - 1];
-      group.append(svg("line", {
-        x1: x(index) + column * 0.14, y1: from, x2: x(index) + column * 0.86, y2: to,
-        class: `message ${kind}`, "marker-end": `url(#${unique}${kind})`,
-      }));
-    }
-    return group;
+      for (const [from, to] of led) bars.line(from, to, above, "leads");
+      return [
+        ...led.map(([from]) => svg("path", { d: CROWN, class: "lead", transform: `translate(${x(from) + 9} ${above - 1.5}) scale(.8)` })),
+        ...kept.map(([from, to, id]) => {
+          const title = svg("title");
+          title.textContent = `${id}: its process is gone, the broker still counts on it`;
+          return svg("g", {}, title, svg("path", { class: "ghost", d: `M${x(from) + 2} ${y + bar / 2 + 3.5}H${x(to) - 2}` }));
+        }),
+      ];
+    });
+    return [...bars.drawn(), ...signs];
   }
 
-  function draw() {
-    column = Math.max(21, (scroller.clientWidth - 8) / total);
+  /** The arrows of a step; a leader's SyncGroup holds a payload for each member: one arrow. */
+  function arrows(index, ink) {
+    for (const kind of ["plain", "probe"]) {
+      const ways = new Set((frames[index]?.messages ?? []).filter(({ probing }) => Boolean(probing) === (kind === "probe")).map(({ from, to }) => `${to === "coordinator"}${from === "coordinator" ? to : from}`));
+      for (const way of ways) {
+        const up = way.startsWith("true");
+        const lane = way.slice(up ? 4 : 5);
+        const [from, to] = up ? [centre(lane) - bar / 2, centre("") + 5] : [centre("") + 4, centre(lane) - bar / 2 - 1];
+        const [left, right] = [x(index) + column * 0.14, x(index) + column * 0.86];
+        const length = Math.hypot(right - left, to - from);
+        const [u, v] = [(right - left) / length, (to - from) / length];
+        ink.path(`message ${kind}`, `M${left} ${from}L${right} ${to}`);
+        ink.path(`tip ${kind}`, `M${right + u} ${to + v}l${-7 * u - 3 * v} ${3 * u - 7 * v}l${6 * v} ${-6 * u}z`);
+      }
+    }
+    return ink;
+  }
+
+  function draw(seen) {
+    wide = seen;
+    column = Math.max(21, (wide - 8) / total);
     const width = x(total) + 8;
+    scrolls = width > wide + 4;
     for (const [one, tall] of [[picture, height], [below, (pinned?.names.length ?? 0) * low + 6]]) {
       one.setAttribute("viewBox", `0 0 ${width} ${tall}`);
       one.setAttribute("preserveAspectRatio", "none"); // on paper it is squeezed, not cut
@@ -105,15 +130,12 @@ export function spacetime(run, hooks, pinned, split = 0) {
     }
     if (pinned) {
       const at = { x1: x(split), x2: x(split), y1: 0, y2: height, class: "split" };
-      below.replaceChildren(...pinned.names.flatMap((name, i) => ribbons(pinned, name, (i + 0.5) * low, 11)), svg("line", at), shadow, later);
+      below.replaceChildren(...ribbons(pinned, (_, i) => (i + 0.5) * low, 11), svg("line", at), shadow, later);
       shadow.setAttribute("width", column);
     }
     const pattern = (id, turn) =>
       svg("pattern", { id: unique + id, width: 5, height: 5, patternUnits: "userSpaceOnUse", patternTransform: `rotate(${turn})` },
         svg("rect", { width: 2, height: 5, class: `hatch ${id}` }));
-    const marker = (id) =>
-      svg("marker", { id: unique + id, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, markerUnits: "userSpaceOnUse", orient: "auto" },
-        svg("path", { d: "M0 .5 8 4 0 7.5z", class: `tip ${id}` }));
     const chapters = run.chapters.flatMap((chapter, i) => {
       const at = x(chapter.frame);
       const room = x(run.chapters[i + 1]?.frame ?? length) - at;
@@ -122,27 +144,27 @@ export function spacetime(run, hooks, pinned, split = 0) {
       text.textContent = whole.length * 6.4 < room ? whole : chapter.text.slice(0, Math.max(1, Math.floor(room / 7)));
       return [svg("line", { x1: at, x2: at, y1: 2, y2: height - 4, class: "chapter" }), text];
     });
-    const coordinator = [...stretches((state) => state.group.state)].map(([from, to, state]) => rect(from, to, centre(""), 6, `group-${state}`));
-    marks.splice(0, marks.length, ...frames.map((_, i) => arrows(i)));
+    const coordinator = pen();
+    for (const [from, to, state] of stretches((state) => state.group.state)) coordinator.rect(from, to, centre(""), 6, `group-${state}`);
+    const sent = pen();
+    frames.forEach((_, i) => arrows(i, sent));
     picture.replaceChildren(
-      svg("defs", {}, pattern("busy", 45), pattern("poison", -45), marker("plain"), marker("probe")),
-      cursor, ...chapters, ...coordinator, ...names.flatMap(lane), ...marks,
+      svg("defs", {}, pattern("busy", 45), pattern("poison", -45)),
+      cursor, ...chapters, ...coordinator.drawn(), ...ribbons(run, centre, bar), ...standing(), ...sent.drawn(), now,
       ...(pinned ? [svg("line", { x1: x(split), x2: x(split), y1: 18, y2: height, class: "split" })] : []), veil, labels);
     cursor.setAttribute("width", column);
     range.style.cssText = `margin-left:${column / 2 - 8}px;width:${x(length - 1) + 16}px`;
   }
 
   function show(index, smooth) {
-    for (const mark of marks) mark.classList.remove("now");
-    marks[index]?.classList.add("now");
+    now.replaceChildren(...arrows(index, pen()).drawn());
     cursor.setAttribute("x", x(index));
     shadow.setAttribute("x", x(index));
     later.setAttribute("x", x(index + 1));
     veil.setAttribute("x", x(index + 1));
     veil.setAttribute("width", Math.max(0, x(length - index - 1) + 8));
-    const scrolls = scroller.scrollWidth > scroller.clientWidth + 4;
-    const left = scrolls ? Math.max(0, Math.min(x(index) - scroller.clientWidth / 2, scroller.scrollWidth - scroller.clientWidth)) : 0;
-    const right = x(index + 1) - left + 130 < scroller.clientWidth; // on the side where there is room
+    const left = scrolls ? Math.max(0, Math.min(x(index) - wide / 2, x(total) + 8 - wide)) : 0;
+    const right = x(index + 1) - left + 130 < wide; // on the side where there is room
     const said = new Map(); // one text a lane, also when a member says two things
     for (const message of frames[index]?.messages ?? []) {
       const who = message.to === "coordinator" ? message.from : message.to;

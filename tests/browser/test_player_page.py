@@ -217,7 +217,7 @@ def test_a_leader_sends_its_assignments_as_one_message(show: Callable[..., Page]
     page = show(simulate(Scenario(old="2.0.0", new="2.1.0", members=4, leader="A", order="D,C,B,A")), step=6)
     expect(page.get_by_role("region", name="Details of this step")).to_contain_text("A → ◆ SyncGroup")
     assert page.locator(".labels text").all_text_contents() == ["assigns v3/3"]
-    assert page.locator(".messages.now line").count() == 1
+    assert page.locator(".now .message").count() == 1
 
 
 @pytest.mark.parametrize("page", ["light-1280-still"], indirect=True)
