@@ -235,7 +235,7 @@ export function mount(host, data, opts = {}) {
   const paint = () => { root.dataset.theme = isDark(host.parentElement ?? document.body) ? "dark" : "light"; };
   const watching = new MutationObserver(paint);
   for (const node of [document.documentElement, document.body]) {
-    watching.observe(node, { attributes: true, attributeFilter: ["class", "style", "data-theme", "data-jp-theme-light", "data-jp-theme-name"] });
+    watching.observe(node, { attributes: true });
   }
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint, { signal });
 
@@ -262,13 +262,13 @@ export function mount(host, data, opts = {}) {
   function fit() {
     if (!host.isConnected || !root.clientWidth) return;
     paint();
-    host.fitted = { whole: root.clientWidth, picture: boardBox.clientWidth, lanes: time.scroller.clientWidth, room: host.clientWidth };
+    host.fitted = { whole: host.clientWidth, picture: boardBox.clientWidth, lanes: time.scroller.clientWidth };
     arrange(host.fitted);
   }
   // In place of another run everything has its size before it is seen: the page is laid out once, not twice.
   const { fitted } = host;
   if (host.isConnected) paint();
-  if (fitted?.room === host.clientWidth) arrange(fitted);
+  if (fitted?.whole === host.clientWidth) arrange(fitted);
   shadow.adoptedStyleSheets = [sheet(STYLE + (opts.style ?? ""))];
   shadow.replaceChildren(root);
   const sizes = new ResizeObserver(fit);

@@ -12,7 +12,7 @@ export function spacetime(run, hooks, pinned, split = 0) {
   const total = Math.max(length, pinned?.length ?? 0);
   const low = names.length > 8 ? 15 : 20; // the lanes of a pinned run
   const bar = names.length > 8 ? 11 : 13;
-  const unique = `v${Math.random().toString(36).slice(2, 8)}`; // ids of patterns and markers are per document
+  const unique = `v${Math.random().toString(36).slice(2, 8)}`; // ids of patterns are per document
   let column = 26;
   let wide = 0; // of the part that is seen
   let scrolls = false;
@@ -46,10 +46,8 @@ export function spacetime(run, hooks, pinned, split = 0) {
     const paths = new Map();
     return {
       rect(from, to, y, thick, name) {
-        const [w, h] = [Math.max(1, x(to) - x(from) - 2), thick];
-        const r = Math.min(3, w / 2, h / 2);
-        const [across, down] = [w - 2 * r, h - 2 * r];
-        this.path(name, `M${x(from) + 1 + r} ${y - h / 2}h${across}q${r} 0 ${r} ${r}v${down}q0 ${r}-${r} ${r}h${-across}q-${r} 0-${r}-${r}v${-down}q0-${r} ${r}-${r}z`);
+        const [w, h] = [x(to - from) - 8, thick - 6];
+        this.path(name, `M${x(from) + 4} ${y - thick / 2}h${w}q3 0 3 3v${h}q0 3-3 3h${-w}q-3 0-3-3v${-h}q0-3 3-3z`);
       },
       line(from, to, y, name) { this.path(name, `M${x(from) + 2} ${y}H${x(to) - 2}`); },
       path(name, d) { paths.set(name, (paths.get(name) ?? "") + d); },
@@ -102,18 +100,16 @@ export function spacetime(run, hooks, pinned, split = 0) {
 
   /** The arrows of a step; a leader's SyncGroup holds a payload for each member: one arrow. */
   function arrows(index, ink) {
-    for (const kind of ["plain", "probe"]) {
-      const ways = new Set((frames[index]?.messages ?? []).filter(({ probing }) => Boolean(probing) === (kind === "probe")).map(({ from, to }) => `${to === "coordinator"}${from === "coordinator" ? to : from}`));
-      for (const way of ways) {
-        const up = way.startsWith("true");
-        const lane = way.slice(up ? 4 : 5);
-        const [from, to] = up ? [centre(lane) - bar / 2, centre("") + 5] : [centre("") + 4, centre(lane) - bar / 2 - 1];
-        const [left, right] = [x(index) + column * 0.14, x(index) + column * 0.86];
-        const length = Math.hypot(right - left, to - from);
-        const [u, v] = [(right - left) / length, (to - from) / length];
-        ink.path(`message ${kind}`, `M${left} ${from}L${right} ${to}`);
-        ink.path(`tip ${kind}`, `M${right + u} ${to + v}l${-7 * u - 3 * v} ${3 * u - 7 * v}l${6 * v} ${-6 * u}z`);
-      }
+    const seen = new Set();
+    for (const { from, to, probing } of frames[index]?.messages ?? []) {
+      if (seen.size === seen.add(`${from} ${to} ${probing}`).size) continue;
+      const kind = probing ? "probe" : "plain";
+      const [y, end] = to === "coordinator" ? [centre(from) - bar / 2, centre("") + 5] : [centre("") + 4, centre(to) - bar / 2 - 1];
+      const [left, right] = [x(index + 0.14), x(index + 0.86)];
+      const length = Math.hypot(right - left, end - y);
+      const [u, v] = [(right - left) / length, (end - y) / length];
+      ink.path(`message ${kind}`, `M${left} ${y}L${right} ${end}`);
+      ink.path(`tip ${kind}`, `M${right + u} ${end + v}l${-7 * u - 3 * v} ${3 * u - 7 * v}l${6 * v} ${-6 * u}z`);
     }
     return ink;
   }

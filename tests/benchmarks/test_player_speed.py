@@ -175,7 +175,7 @@ def test_the_bundle_is_small(bundle: tuple[Path, Path], capsys: pytest.CaptureFi
         for name, (whole, packed, small, both) in sizes.items():
             print(f"\n{name}: {whole} bytes as shipped, {packed} gzipped; minified {small}, {both} gzipped", end="")
         print(f"\nd3-graphviz: minified {d3[0]}, {d3[1]} gzipped")
-    assert sizes["player"][3] < 15_000 and sizes["player and bench"][3] < 22_500
+    assert sizes["player"][3] < 15 * 1024 and sizes["player and bench"][3] < 22_500
     assert d3[1] > 20 * sizes["player and bench"][3]
 
 
