@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         VersionProbingError,
     )
     from .logbook import Diagnosis, Event, Explanation, explain
+    from .paste import Layer, read_paste
     from .planner import Advice, plan
     from .scenario import Ending, Scenario, endings, simulate
     from .strategies import STRATEGIES, Strategy
@@ -37,6 +38,7 @@ _ROOMS = {
         "VersionProbingError",
     ),
     "logbook": ("Diagnosis", "Event", "Explanation", "explain"),
+    "paste": ("Layer", "read_paste"),
     "planner": ("Advice", "plan"),
     "scenario": ("Ending", "Scenario", "endings", "simulate"),
     "strategies": ("STRATEGIES", "Strategy"),
@@ -59,6 +61,7 @@ __all__ = [
     "Explanation",
     "Field",
     "ImpossibleScenarioError",
+    "Layer",
     "Modes",
     "Outcome",
     "Release",
@@ -74,6 +77,7 @@ __all__ = [
     "explain",
     "explore",
     "plan",
+    "read_paste",
     "release",
     "releases",
     "simulate",

@@ -35,7 +35,7 @@ STOREYS = (
     # 6: what is looked at
     ("film",),
     ("player",),
-    ("bench",),
+    ("bench", "hexview"),
     # 7: the face and the command line
     ("commands",),
     ("__init__", "__main__"),
@@ -44,7 +44,7 @@ STOREYS = (
 
 FLOOR = {room: floor for floor, rooms in enumerate(STOREYS) for room in rooms}
 SIMULATION = FLOOR["upgrade"]
-OPTIONAL = {"diagrams", "film", "player", "bench"}
+OPTIONAL = {"diagrams", "film", "player", "bench", "hexview"}
 """The rooms that may need more than the standard library."""
 
 WALLS = {"strategies": {"versions", "errors"}, "explorer": {"errors"}}
@@ -54,9 +54,9 @@ ONLY_IN = {
     "struct": {"wire"},
     "graphviz": {"diagrams"},
     "pygraphviz": {"diagrams"},
-    "anywidget": {"player"},
+    "anywidget": {"player", "hexview"},  # each is a widget of its own; neither is a kind of the other
     "ipywidgets": {"bench"},
-    "traitlets": {"player", "bench"},
+    "traitlets": {"player", "bench", "hexview"},
     "PIL": {"film"},
     "resvg_py": {"film"},
     "csv": {"releases"},

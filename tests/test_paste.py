@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocol import wire
-from protocol.errors import DecodeError
 from protocol.messages import LATEST_OFFSET, Assignment, AssignmentInfo, Subscription, SubscriptionInfo, TaskId
-from protocol.paste import NotBytes, Part, seen_by, taken_apart, unpack
+from protocol.paste import NotBytes, Part, read_paste, seen_by, taken_apart, unpack
 from protocol.paste.layers import GROUP_RECORD, HEAD, meaning_of
 from protocol.releases import release
 
@@ -170,11 +169,38 @@ def test_a_group_record_is_read_down_to_the_streams_payload(version: int) -> Non
     assert layer.data[version_field.offset : version_field.offset + 4] == (4).to_bytes(4, "big")
 
 
-def test_every_cut_of_a_record_is_a_decode_error_or_a_problem() -> None:
-    whole = record(version=3)
-    for cut in range(12, len(whole)):
-        with pytest.raises(DecodeError):
-            taken_apart(Part(data=whole[:cut]))
+@pytest.mark.parametrize("version", [0, 3, 4])
+def test_a_record_that_was_cut_is_read_up_to_the_cut(version: int) -> None:
+    whole = record(version=version)
+    fields = taken_apart(Part(data=whole)).fields
+    for cut in range(13, len(whole)):
+        *read, last = taken_apart(Part(data=whole[:cut])).fields
+        assert last.problem and last.offset + last.length == cut
+        assert tuple(read) == fields[: len(read)]
+
+
+@pytest.mark.parametrize("cut", range(21, len(ENVELOPE)))
+def test_an_envelope_that_was_cut_is_one_still_and_so_is_the_letter_in_it(cut: int) -> None:
+    layer = taken_apart(Part(data=ENVELOPE[:cut]))
+    assert layer.kind == wire.CONSUMER_SUBSCRIPTION and layer.reason != "you said so"
+    if 26 <= cut < 18 + len(SUBSCRIPTION):
+        assert [field.value for field in layer.inner[0].fields[:2]] == [4, 5]
+        assert layer.payload is None, "a reader does not get as far"
+    assert bool(layer.problem) == (cut != 18 + len(SUBSCRIPTION))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_paste_of_any_form_is_read_in_one_call(form: str) -> None:
+    (layer,) = read_paste(FORMS[form](ENVELOPE))
+    assert layer == taken_apart(Part(data=ENVELOPE))
+
+
+def test_of_many_messages_those_that_can_be_told_are_read_and_the_others_say_why_not() -> None:
+    group = {"members": [{"metadata": ENVELOPE.hex()}, {"metadata": "ff"}], "protocol": "stream"}
+    good, bad = read_paste(json.dumps(group))
+    assert good.problem is None and good.label == "members[0].metadata"
+    assert bad.problem is not None and (bad.kind, bad.label) == ("unknown", "members[1].metadata")
+    assert "sticky" in read_paste(ENVELOPE, protocol="sticky")[0].inner[0].notes[0]
 
 
 def test_a_group_of_another_assignor_is_not_read_as_streams() -> None:

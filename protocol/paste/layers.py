@@ -19,7 +19,11 @@ from .record import group_record, looks_like_a_record
 GROUP_RECORD = "group record"
 HEAD = "head of a payload"
 STREAMS = "stream"
-_ENVELOPES = (wire.CONSUMER_SUBSCRIPTION, wire.CONSUMER_ASSIGNMENT)
+_LETTERS = {
+    wire.CONSUMER_SUBSCRIPTION: wire.SUBSCRIPTION_INFO,
+    wire.CONSUMER_ASSIGNMENT: wire.ASSIGNMENT_INFO,
+}
+_ENVELOPES = tuple(_LETTERS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,9 +51,11 @@ class Layer:
 
     @property
     def payload(self) -> Layer | None:
-        """The Streams payload: this layer, or the first inside that is one."""
+        """The Streams payload: this layer, or the first inside that is one; None in an envelope that was cut."""
         if self.kind in (wire.SUBSCRIPTION_INFO, wire.ASSIGNMENT_INFO, HEAD):
             return self
+        if self.kind in _ENVELOPES and any(field.problem for field in self.fields):
+            return None
         return next((found for layer in self.inner if (found := layer.payload)), None)
 
     def bytes_of(self, field: Field) -> bytes:
@@ -70,24 +76,38 @@ def taken_apart(part: Part, *, kind: str | None = None) -> Layer:
         return _record(part)
     if kind is None and len(data) == 8 and (head := _head(part)) is not None:
         return head
-    if kind is None and _ends_after_user_data(data):
-        kind = wire.CONSUMER_SUBSCRIPTION
+    short = _short_envelope(data) if kind is None else ""
     try:
-        decoded = wire.decode(data, kind=kind)
+        decoded = wire.decode(data, kind=kind or short or None)
     except DecodeError:
         other = _foreign(data, part.protocol)
         if other is None:
             raise
         return _other_assignor(part, 0, other)
+    if short:
+        decoded = replace(decoded, reason=f"it reads as the beginning of a {short}")
     return _layer(decoded, part, 0, part.label)
 
 
-def _ends_after_user_data(data: bytes) -> bool:
-    """Whether it is a subscription envelope of v1 as older clients write it: without owned partitions."""
-    if data[:2] != b"\x00\x01" or wire.identify(data).kind in _ENVELOPES:
-        return False
-    last = wire.fields(data, wire.CONSUMER_SUBSCRIPTION)[-1]
-    return bool(last.problem) and last.name == "owned_partitions" and last.offset == len(data)
+def _short_envelope(data: bytes) -> str:
+    """The envelope that bytes are the beginning of; empty where they are something else, or too short to tell.
+
+    Older clients write a subscription of v1 without owned partitions, and what is copied from a screen is often cut.
+    """
+    if data[:1] != b"\0" or not 1 <= data[1] <= wire.ENVELOPE_LATEST or wire.identify(data).kind in _ENVELOPES:
+        return ""
+    stops: dict[str, int] = {}
+    for kind in _ENVELOPES:
+        *read, last = wire.fields(data, kind)
+        named = [field.value for field in read if isinstance(field.value, str)]
+        if last.problem and named and all(name and name.isprintable() for name in named):
+            stops[kind] = last.offset
+    if len(set(stops.values())) == 1 and len(stops) > 1:  # user data or a count: a letter begins with a small int
+        at = next(iter(stops.values())) + 4
+        return (
+            wire.CONSUMER_SUBSCRIPTION if 1 <= int.from_bytes(data[at : at + 4].ljust(4, b"\xff"), "big") < 1000 else ""
+        )
+    return max(stops, key=stops.__getitem__, default="")
 
 
 def _record(part: Part) -> Layer:
@@ -104,7 +124,7 @@ def _record(part: Part) -> Layer:
             try:
                 layer = taken_apart(one)
             except DecodeError as error:
-                layer = _unreadable(one, start, error)
+                layer = unreadable(one, start, error)
                 inner.append(layer)
                 continue
             inner.append(_moved(layer, start))
@@ -116,12 +136,13 @@ def _record(part: Part) -> Layer:
         fields=record.fields,
         data=part.data,
         start=0,
-        notes=() if record.protocol == STREAMS else (_not_streams(record.protocol),),
+        notes=() if record.protocol in ("", STREAMS) else (_not_streams(record.protocol),),
         inner=tuple(inner),
     )
 
 
-def _unreadable(part: Part, start: int, error: DecodeError) -> Layer:
+def unreadable(part: Part, start: int, error: DecodeError) -> Layer:
+    """The layer of bytes, at `start` of all that was pasted, which are none of the messages."""
     field = Field(error.field, start + error.offset, len(part.data) - error.offset, problem=error.reason)
     return Layer(
         kind="unknown",
@@ -200,6 +221,10 @@ def _layer(decoded: Decoded, part: Part, start: int, label: str) -> Layer:
                 inner = (_other_assignor(replace(part, data=payload.value), at, foreign or ""),)
             else:
                 inner = (_layer(decoded.inner, replace(part, role=""), at, ""),)
+    elif payload is not None and payload.problem and payload.length >= 12 and part.protocol in ("", STREAMS):
+        at = payload.offset + 4
+        letter = taken_apart(Part(data=decoded.data[at - start :]), kind=_LETTERS[decoded.kind])
+        inner = (_moved(letter, at),)
     return Layer(
         kind=decoded.kind,
         label=label,

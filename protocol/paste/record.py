@@ -5,6 +5,7 @@ The members' bytes inside it are messages of `wire`; who asks for it is `layers`
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..errors import DecodeError
@@ -42,24 +43,32 @@ def looks_like_a_record(data: bytes) -> bool:
 
 
 def group_record(data: bytes) -> GroupRecord:
-    """The record, read.
-
-    Raises: DecodeError.
+    """The record, read; a damaged one up to the damage, which is then its last field.
 
     Source: 3.9.0 GroupMetadataValue.json.
     """
     walk = _Walk(data)
+    members: list[Member] = []
+    try:
+        members.extend(_members(walk))
+    except DecodeError as error:
+        at = sum((walk.fields[-1].offset, walk.fields[-1].length)) if walk.fields else 0
+        walk.fields.append(Field(error.field, at, len(data) - at, problem=error.reason))
+    protocol = next((str(field.value) for field in walk.fields if field.name == "protocol" and field.value), "")
+    return GroupRecord(tuple(walk.fields), protocol, tuple(members))
+
+
+def _members(walk: _Walk) -> Iterator[Member]:
     version = walk.number("version", 2)
     if not 0 <= version <= FLEXIBLE:
         raise DecodeError(f"{version} is no known version (0 to {FLEXIBLE})", offset=0, field="version")
     walk.flexible = version >= FLEXIBLE
     walk.text("protocol_type")
     walk.number("generation", 4)
-    protocol = walk.text("protocol")
+    walk.text("protocol")
     walk.text("leader")
     if version >= 2:
         walk.number("current_state_timestamp", 8)
-    members = []
     for index in range(walk.count("members")):
         at = f"members[{index}]"
         name = walk.text(f"{at}.member_id")
@@ -73,10 +82,9 @@ def group_record(data: bytes) -> GroupRecord:
         subscription = walk.raw(f"{at}.subscription")
         first = walk.at - len(subscription)
         assignment = walk.raw(f"{at}.assignment")
-        members.append(Member(name or "", subscription, first, assignment, walk.at - len(assignment)))
+        yield Member(name or "", subscription, first, assignment, walk.at - len(assignment))
         walk.tags(at)
     walk.tags("")
-    return GroupRecord(tuple(walk.fields), protocol or "", tuple(members))
 
 
 class _Walk:
