@@ -31,7 +31,7 @@ export function verdict(run, pinned, at, choose, swap) {
   const first = at ? [
     html("button", { type: "button", class: "link", onclick: () => choose(at) }, `They part at step ${at}`),
     `: here ${quoted(run, at)}, pinned ${quoted(pinned, at)}. `] : ["Both runs are the same. "];
-  return html("section", { class: "verdict", "aria-label": "Comparison" },
+  return html("div", { role: "group", class: "verdict", "aria-label": "Comparison" },
     html("p", {}, html("b", {}, "Here "), `${ending(run)}. `, html("b", {}, "Pinned "), `${ending(pinned)}. `,
       swap ? html("button", { type: "button", class: "link", "data-key": "swap", onclick: swap }, "Swap them") : null),
     html("p", {}, ...first, picked.length ? `Picked differently: ${picked.join("; ")}.` : ""));

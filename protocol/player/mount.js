@@ -66,7 +66,7 @@ export function mount(host, data, opts = {}) {
   const boardBox = html("div", { class: "diagram board" });
   const coordinatorBox = html("div", { class: "diagram" }, coordinator.picture);
   const known = html("span", { class: "aside" });
-  const stage = html("section", { class: "stage", "aria-label": "State diagrams" },
+  const stage = html("div", { role: "group", class: "stage", "aria-label": "State diagrams" },
     caption("Members", html("span", { class: "aside" }, "the ring is the jar it runs, the fill is the version it speaks")), boardBox,
     html("div", { class: "row" },
       html("div", { class: "groupbox" }, caption("◆ Group coordinator", known), coordinatorBox), more.aside));
@@ -89,12 +89,12 @@ export function mount(host, data, opts = {}) {
     pace, where,
     html("button", { type: "button", class: "button", "aria-label": "Keys", "aria-keyshortcuts": "?", title: "Keys (?)", onclick: () => keys.showModal() }, "?"),
     legend(run));
-  const film = html("section", { class: "film", "aria-hidden": "true" });
+  const film = html("div", { class: "film", "aria-hidden": "true" });
   root.append(...[more.head].filter(Boolean),
-    html("header", { class: "top" }, html("p", { class: "name" }, data.meta.title), numbers.element),
+    html("div", { class: "top" }, html("p", { class: "name" }, data.meta.title), numbers.element),
     html("div", { class: "side" }, said.element, details.element, list.element),
     stage,
-    html("section", { class: "time", "aria-label": "Time" }, time.element, more.below, controls),
+    html("div", { role: "group", class: "time", "aria-label": "Time" }, time.element, more.below, controls),
     film, keys);
 
   function use(kind) {

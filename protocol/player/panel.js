@@ -25,7 +25,7 @@ export function sentence(run) {
     html("div", { class: "stacked" }, reserve(longest(said.map((frame) => frame.why)), "why"), why));
   const note = html("p", { class: "note" });
   return {
-    element: html("section", { class: "sentence", "aria-label": "This step" }, live, note),
+    element: html("div", { role: "group", class: "sentence", "aria-label": "This step" }, live, note),
     quiet: (on) => live.setAttribute("aria-live", on ? "off" : "polite"),
     show(index) {
       const frame = run.frames[index];
@@ -79,7 +79,7 @@ function says(type, bytes) {
 
 /** What changed, what was sent, what was logged, and where Kafka decides it. */
 export function facts(run) {
-  const element = html("section", { class: "facts", tabindex: 0, "aria-label": "Details of this step" });
+  const element = html("div", { role: "group", class: "facts", tabindex: 0, "aria-label": "Details of this step" });
   let open = false; // the bytes stay open from step to step
   const part = (title, ...kids) => html("div", { class: "part" }, caption(title), ...kids);
 
@@ -166,7 +166,7 @@ export function contents(run, hooks) {
   let current = null;
   let turn = 0;
   return {
-    element: html("section", { class: "contents", "aria-label": "Contents" }, caption("All steps"), list),
+    element: html("div", { role: "group", class: "contents", "aria-label": "Contents" }, caption("All steps"), list),
     show(index) {
       current?.removeAttribute("aria-current");
       current = rows[index];

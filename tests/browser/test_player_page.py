@@ -203,7 +203,7 @@ def test_poison_is_seen_before_it_kills_and_the_death_names_its_cause(show: Call
 
 def test_a_step_shows_its_messages_its_bytes_its_log_and_its_source(show: Callable[..., Page]) -> None:
     page = show(probing(), step=8)
-    details = page.get_by_role("region", name="Details of this step")
+    details = page.get_by_role("group", name="Details of this step")
     expect(details).to_contain_text("syncing → probing, speaks v4 → v3")
     expect(details).to_contain_text("version 3 · supported 3 · probing")
     expect(details).to_contain_text("Downgrading subscription metadata to received version")
@@ -215,7 +215,7 @@ def test_a_step_shows_its_messages_its_bytes_its_log_and_its_source(show: Callab
 
 def test_a_leader_sends_its_assignments_as_one_message(show: Callable[..., Page]) -> None:
     page = show(simulate(Scenario(old="2.0.0", new="2.1.0", members=4, leader="A", order="D,C,B,A")), step=6)
-    expect(page.get_by_role("region", name="Details of this step")).to_contain_text("A → ◆ SyncGroup")
+    expect(page.get_by_role("group", name="Details of this step")).to_contain_text("A → ◆ SyncGroup")
     assert page.locator(".labels text").all_text_contents() == ["assigns v3/3"]
     assert page.locator(".now .message").count() == 1
 
@@ -245,7 +245,7 @@ def test_every_step_of_a_simulated_run_can_be_shown(show: Callable[..., Page], s
 
 def test_a_step_is_chosen_from_the_list(show: Callable[..., Page]) -> None:
     page = show(probing())
-    page.get_by_role("region", name="Contents").get_by_role("button", name="C#1 expires").click()
+    page.get_by_role("group", name="Contents").get_by_role("button", name="C#1 expires").click()
     assert said(page) == "C#1 expires"
     assert page.locator(".steps button[aria-current=step]").count() == 1
 
