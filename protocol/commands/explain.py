@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import signal
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
@@ -15,7 +16,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 
 from ..logbook import Diagnosis, Event, Explanation, Life, Noted, Progress, explain, meaning, printed_by
-from .answer import print_json
+from .answer import Unusable, print_json
 
 TEXT = "What a real log says: each line that matters, the members behind it, what is wrong and what helps."
 EXAMPLE = "explain --release 2.3.0 app.log other.log.gz"
@@ -34,20 +35,25 @@ def arguments(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--release", metavar="RELEASE", help="what the members run, where you know it")
     command.add_argument(
-        "--lines", type=int, default=40, metavar="N", help="how many different lines to tell in text (default 40)"
+        "--lines", type=_count, default=40, metavar="N", help="how many different lines to tell in text (default 40)"
     )
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is no count")
+    return int(text)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the answer; the exit status."""
+    if "-" in options.files and sys.stdin is None:
+        raise Unusable("standard input is closed")
     sources = [sys.stdin.buffer if name == "-" else name for name in options.files]
-    names = ["standard input" if name == "-" else os.path.basename(name) for name in options.files]
-    bar = _Bar() if sys.stderr.isatty() and sum(map(_size, options.files)) >= _SLOW else None
-    try:
-        told = explain(*sources, release=options.release, names=names, tick=bar)
-    finally:
-        if bar:
-            bar.clear()
+    names = ["standard input" if name == "-" else _shown(os.path.basename(name)) for name in options.files]
+    watch = _Watch(_Bar() if sys.stderr.isatty() and sum(map(_size, options.files)) >= _SLOW else None)
+    with watch:
+        told = explain(*sources, release=options.release, names=names, tick=watch)
     if told.problems and not told.matched:
         pass  # nothing came out of it: the problem alone is the answer
     elif options.format == "json":
@@ -55,11 +61,50 @@ def run(options: argparse.Namespace) -> int:
     else:
         for line in _text(told, options.lines):
             print(line)
+    sys.stdout.flush()
     for problem in told.problems:
         print(f"{options.prog}: {problem}", file=sys.stderr)
+    if watch.stopped:
+        return 130
     if told.problems and not told.matched:
         return 2
     return 1 if told.sick else 0
+
+
+def _shown(name: str) -> str:
+    return "".join(char if char.isprintable() else "?" for char in name)
+
+
+class _Watch:
+    """Looks on while logs are read: draws the bar, and ends the reading at the first Ctrl-C; the second kills."""
+
+    def __init__(self, bar: _Bar | None) -> None:
+        self.bar = bar
+        self.stopped = False
+        self.before: object = None
+
+    def __call__(self, progress: Progress) -> bool:
+        if self.bar:
+            self.bar(progress)
+        return self.stopped
+
+    def __enter__(self) -> None:
+        try:
+            self.before = signal.signal(signal.SIGINT, self.stop)
+        except ValueError:  # in a thread
+            self.before = None
+
+    def __exit__(self, *_: object) -> None:
+        if self.before is not None:
+            signal.signal(signal.SIGINT, self.before)  # type: ignore[arg-type]
+        if self.bar:
+            self.bar.clear()
+
+    def stop(self, *_: object) -> None:
+        """Remember the first; the second is the end."""
+        if self.stopped:
+            raise KeyboardInterrupt
+        self.stopped = True
 
 
 def _size(name: str) -> int:
@@ -178,10 +223,11 @@ def _line(noted: Noted, wrapped: Callable[..., Iterator[str]], dim: Callable[[st
 
 def _when(event: Event) -> str:
     assert event.time is not None
-    if event.simulated or event.time < 86400:
+    if event.simulated:
         return f"{event.time:.3f} s"
+    layout = "%H:%M:%S" if event.time < 86400 else "%d %b %H:%M:%S" if event.time < 366 * 86400 else "%Y-%m-%d %H:%M:%S"
     try:
-        return f"{datetime.fromtimestamp(event.time, tz=UTC):%Y-%m-%d %H:%M:%S}"
+        return datetime.fromtimestamp(event.time, tz=UTC).strftime(layout)
     except (ValueError, OverflowError, OSError):
         return ""
 

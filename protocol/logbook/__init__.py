@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from .diagnosis import NAMES, Diagnosis, Noted
 from .events import Event
-from .explanation import Explanation, NoLog, explain, read
+from .explanation import Explanation, NoLog, explain
 from .history import Life
 from .meaning import meaning, printed_by
+from .reading import read
 from .search import Progress
 from .writing import written
 

@@ -6,27 +6,19 @@ What the lines show together is in `diseases`; the words for a terminal are in t
 from __future__ import annotations
 
 import heapq
-import io
-import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import BinaryIO
 
 from ..errors import VersionProbingError
-from ..releases import release
 from .diagnosis import Diagnosis, Noted
 from .diseases import diagnoses
-from .events import Event, events
+from .events import Event
 from .history import History, Life
-from .record import record
-from .search import CHUNK, Progress, hits
-from .shapes import Releases, one
+from .reading import Source, Tick, forwards, known_releases, read
+from .search import Progress
 
 MOST_NOTED = 5_000
 """How many different lines an explanation keeps; repetitions are counted, and what is beyond is counted too."""
-
-Source = str | os.PathLike[str] | BinaryIO | Iterable[str]
-Tick = Callable[[Progress], None]
 
 
 class NoLog(VersionProbingError, ValueError):
@@ -77,29 +69,6 @@ class Explanation:
         )
 
 
-def read(
-    source: Source, *, release_name: str | None = None, name: str = "", progress: Progress | None = None,
-    tick: Tick | None = None, chunk: int = CHUNK,
-) -> Iterator[Event]:  # fmt: skip
-    """The lines of one log that matter, one by one, in bounded memory.
-
-    >>> [event.kind for event in read(["INFO StreamThread - Version probing detected. Triggering new rebalance."])]
-    ['rejoins to probe']
-    """
-    within = _within(release_name)
-    stream, found, closes = _opened(source, name)
-    seen = progress or Progress(found)
-    seen.name = seen.name or found
-    try:
-        if seen.size is None and isinstance(source, str | os.PathLike):
-            seen.size = os.fstat(stream.fileno()).st_size
-        for hit in hits(stream, seen, tick=tick, chunk=chunk):
-            yield from events(record(hit.text, hit.before), file=found, line=hit.number, within=within)
-    finally:
-        if closes:
-            stream.close()
-
-
 def explain(
     *sources: Source, release: str | None = None, names: Sequence[str] = (), tick: Tick | None = None
 ) -> Explanation:
@@ -115,10 +84,10 @@ def explain(
     """
     if not sources:
         raise NoLog("no log was given")
-    within = _within(release)
+    within = known_releases(release)
     files = [Progress(names[i] if i < len(names) else "") for i in range(len(sources))]
     streams = [
-        read(source, release_name=release, name=files[i].name, progress=files[i], tick=tick)
+        forwards(read(source, release_name=release, name=files[i].name, progress=files[i], tick=tick), files[i])
         for i, source in enumerate(sources)
     ]
     history = History(within)
@@ -158,10 +127,6 @@ def explain(
     )
 
 
-def _within(name: str | None) -> Releases | None:
-    return None if name is None else one(release(name).name)
-
-
 def _merged(streams: Sequence[Iterator[Event]]) -> Iterator[Event]:
     """Several logs as one, by time; a line without a time stays behind the line before it in its file."""
 
@@ -173,13 +138,3 @@ def _merged(streams: Sequence[Iterator[Event]]) -> Iterator[Event]:
 
     for *_, event in heapq.merge(*(timed(i, stream) for i, stream in enumerate(streams))):
         yield event
-
-
-def _opened(source: Source, name: str) -> tuple[BinaryIO, str, bool]:
-    if isinstance(source, str | os.PathLike):
-        path = os.fspath(source)
-        return open(path, "rb"), name or os.path.basename(path), True
-    if hasattr(source, "read"):
-        return source, name or str(getattr(source, "name", "")).strip("<>"), False  # type: ignore[return-value]
-    text = "\n".join(line.rstrip("\n") for line in source)
-    return io.BytesIO(text.encode("utf-8", errors="surrogateescape")), name, True

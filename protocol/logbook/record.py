@@ -1,6 +1,7 @@
 """One line of a log as the program that wrote it meant it: when, who, how loud, and what.
 
-Plain lines of any layout, JSON lines, and the lines of `simulate --log`. What the words mean is in `events`.
+Plain lines of any layout, JSON lines, and the lines of `simulate --log`. The ways to print a time are in `moments`;
+what the words mean is in `events`.
 """
 
 from __future__ import annotations
@@ -9,19 +10,17 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta, timezone
+from itertools import islice
+
+from .moments import moment
+from .plain import plain
 
 _SIMULATED = re.compile(r"\[ *(\d+\.\d+)\] ([A-Z]+(?:-\d+)?): (\w+) ([\w.$]+) - ")
-_ISO = re.compile(
-    r"(?<!scheduled for )(?<!rebalance at )(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)"
-    r"(?:[.,:](\d{1,9}))? ?(Z|[+-]\d\d:?\d\d)?"
+_TRACE = re.compile(
+    r"\s*(?:INFO|WARNING|SEVERE|FINE): |\t|\s+at |"
+    r"\s*(?:Caused by: |Suppressed: |at |\.\.\. )?\s*[\w.$]*\w(?:Exception|Error)\b"
 )
-_CLOCK = re.compile(r"(?:^|(?<!\d-\d\d)[\s\[|])(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?\b")
-_SHORT = re.compile(r"(?:^|[\s\[|])(\d\d)[/.-](\d\d)[/.-](\d\d) (\d\d):(\d\d):(\d\d)\b")
-_EPOCH = re.compile(r"^\D{0,20}(1\d{9})(\d{3})?\b")
-_SYSLOG = re.compile(r"^<?\d*>?(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) +(\d{1,2}) (\d\d):(\d\d):(\d\d)")
-_MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-_TRACE = re.compile(r"\s*(?:Caused by: |Suppressed: |at |\.\.\. )?\s*[\w.$]*\w(?:Exception|Error)\b|\s+at ")
+"""A line whose time stands on a line before it: of a stack trace, of a block, or the second of java.util.logging."""
 _LEVEL = re.compile(r"\b(TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|SEVERE)\b")
 _THREADS = (
     re.compile(r"stream-thread \[([^\]\s]{1,300})\]"),
@@ -32,13 +31,33 @@ _CLIENT = re.compile(r"stream-client \[([^\]\s]{1,300})\]")
 _POD = (re.compile(r"^\[?pod/([\w.-]+)"), re.compile(r"^([\w.-]+) +\| "))
 _SUFFIX = re.compile(r"-(?:restore-)?consumer$|-producer$|-admin$")
 
-_TIME_KEYS = ("@timestamp", "timestamp", "ts", "time", "instant", "datetime", "date", "timeMillis", "eventTime")
-_LEVEL_KEYS = ("level", "severity", "log.level", "loglevel", "levelname", "lvl")
+_TIME_KEYS = (
+    *("@timestamp", "timestamp", "Timestamp", "ts", "time", "instant", "datetime", "date", "timeMillis", "eventTime"),
+    *("_time", "asctime", "timeUnixNano", "observedTimeUnixNano", "__REALTIME_TIMESTAMP", "TimeGenerated"),
+    *("TimeGenerated [UTC]", "receiveTimestamp"),
+)
+_LEVEL_KEYS = (
+    *("level", "severity", "log.level", "loglevel", "levelname", "lvl", "severityText", "SeverityText", "Level"),
+    *("priority", "PRIORITY"),
+)
 _LOGGER_KEYS = ("logger_name", "logger", "loggerName", "log.logger", "class", "name", "category")
 _THREAD_KEYS = ("thread_name", "thread", "threadName", "process.thread.name", "thread.name")
-_TEXT_KEYS = ("message", "msg", "log", "text", "@message", "textPayload", "MESSAGE", "formatted_message", "body")
-_TRACE_KEYS = ("stack_trace", "stacktrace", "exception", "throwable", "thrown", "error.stack_trace", "error", "stack")
-_HOST_KEYS = ("host", "hostname", "pod", "pod_name", "kubernetes.pod_name", "container_name", "HOSTNAME", "instance")
+_TEXT_KEYS = (
+    *("message", "msg", "log", "text", "@message", "textPayload", "MESSAGE", "formatted_message", "body", "Body"),
+    *("line", "_raw", "short_message", "full_message", "stringValue", "LogEntry", "LogMessage", "event.original"),
+)
+_TRACE_KEYS = (
+    *("stack_trace", "stacktrace", "exception", "throwable", "thrown", "error.stack_trace", "error", "stack"),
+    *("extendedStackTrace", "exception.stacktrace", "stackTrace"),
+)
+_HOST_KEYS = (
+    *("host", "hostname", "pod", "pod_name", "kubernetes.pod_name", "container_name", "HOSTNAME", "instance"),
+    *("_HOSTNAME", "logStreamName", "PodName"),
+)
+_NUMBERED_LEVELS = {"60": "ERROR", "50": "ERROR", "40": "WARN", "30": "INFO", "20": "DEBUG", "10": "TRACE"} | {
+    "0": "ERROR", "1": "ERROR", "2": "ERROR", "3": "ERROR", "4": "WARN", "5": "INFO", "6": "INFO", "7": "DEBUG"
+}  # fmt: skip
+"""Of Bunyan and Pino, and of syslog."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,29 +74,56 @@ class Record:
     simulated: bool = False
 
 
-def record(line: str, before: Iterable[str] = ()) -> Record:
-    """The line taken apart; a line of a stack trace belongs to the line that began it.
+def record(line: str, before: Iterable[str] = (), after: Iterable[str] = ()) -> Record:
+    """The line taken apart; a line of a stack trace or of a block belongs to the line that began it.
 
     >>> record("[    2.000] A: INFO StreamThread - Version probing detected.").member
     'A'
     """
+    line = plain(line)
+    field = _FIELD.match(line)
+    if field:
+        return _of_object(line, before, after)
     made = _of(line)
-    if made.time is not None or made.member or not _TRACE.match(line):
+    if made.time is not None or not _TRACE.match(line):
         return made
-    for distance, earlier in enumerate(before):
-        if distance >= 64:
-            break
-        if moment(earlier[:200]) is not None:
-            head = _of(earlier)
+    for earlier in islice(before, 64):
+        if moment(plain(earlier[:200])) is not None:
+            head = _of(plain(earlier))
             return Record(
-                made.text, head.time, head.member, made.level or head.level, made.logger or head.logger, head.simulated
+                made.text,
+                head.time,
+                made.member or head.member,
+                made.level or head.level,
+                made.logger or head.logger,
+                head.simulated,
             )
     return made
 
 
+_FIELD = re.compile(r'\s*"(?:@?message|msg|log|textPayload|MESSAGE|line|stack_?[tT]race|exception)"\s*:\s*"')
+
+
+def _of_object(line: str, before: Iterable[str], after: Iterable[str]) -> Record:
+    """A line of a JSON object that is printed over several lines."""
+    found = [line]
+    for one in islice(before, 80):
+        found.insert(0, one)
+        if one.strip() == "{":
+            break
+    indent = len(found[0]) - len(found[0].lstrip())
+    for one in islice(after, 80):
+        found.append(one)
+        if one.strip().startswith("}") and len(one) - len(one.lstrip()) <= indent:
+            break
+    whole = "\n".join(found)
+    made = _json(plain(whole.strip().rstrip(",")))
+    return made or _of(line)
+
+
 def _of(line: str) -> Record:
     bare = line.lstrip()
-    if bare.startswith("{"):
+    if bare.startswith(("{", "[{", "[ {")):
         found = _json(bare)
         if found is not None:
             return found
@@ -95,14 +141,22 @@ def _of(line: str) -> Record:
 
 
 def _level(word: str) -> str:
+    word = word.strip()
+    if not word.isalpha():
+        return _NUMBERED_LEVELS.get(word, "")
     return {"WARNING": "WARN", "SEVERE": "ERROR", "FATAL": "ERROR"}.get(word.upper(), word.upper())
 
 
 def _member(text: str) -> str:
-    for pattern in _THREADS:
-        found = pattern.search(text)
-        if found:
-            return _SUFFIX.sub("", found.group(1))
+    found = _THREADS[0].search(text)
+    if found:
+        return _SUFFIX.sub("", found.group(1))
+    names = _THREADS[1].findall(text)
+    if names:  # Spring Boot cuts the name of the thread; the client's id behind it is whole
+        return str(max(names, key=len))
+    found = _THREADS[2].search(text)
+    if found:
+        return _SUFFIX.sub("", found.group(1))
     for pattern in (_CLIENT, *_POD):
         found = pattern.search(text)
         if found:
@@ -115,25 +169,36 @@ def _json(line: str) -> Record | None:
         value = json.loads(line)
     except (ValueError, RecursionError):
         return None
+    for _ in range(2):  # of an export with one line in it
+        if isinstance(value, dict) and len(value) == 1 and isinstance(next(iter(value.values())), list):
+            (value,) = value.values()
+        if isinstance(value, list) and len(value) == 1:
+            (value,) = value
     if not isinstance(value, dict):
         return None
     flat = _flat(value)
-    text = _first(flat, _TEXT_KEYS)
-    trace = _first(flat, _TRACE_KEYS)
+    text = plain(_first(flat, _TEXT_KEYS)).rstrip("\n")
+    trace = plain(_first(flat, _TRACE_KEYS))
     if not text and not trace:
         return None
     whole = f"{text}\n{trace}" if trace and trace not in text else text
-    inner = _of(text) if text.lstrip()[:1] in ("{", "[") or moment(text[:40]) is not None else None
-    thread = _first(flat, _THREAD_KEYS)
-    said = _first(flat, _TIME_KEYS)
+    inner = _of(text)
+    thread = plain(_first(flat, _THREAD_KEYS))
+    at = _time(flat)
     return Record(
-        text=whole if inner is None else inner.text,
-        time=moment(said) if said else (inner.time if inner else None),
-        member=_member(thread) or _member(text) or (inner.member if inner else "") or _first(flat, _HOST_KEYS),
-        level=_level(_first(flat, _LEVEL_KEYS)) or (inner.level if inner else ""),
-        logger=_first(flat, _LOGGER_KEYS) or (inner.logger if inner else ""),
-        simulated=bool(inner and inner.simulated),
+        text=whole if text.lstrip()[:1] not in ("{", "[") or inner.text == text else inner.text,
+        time=inner.time if at is None else at,
+        member=_member(thread) or inner.member or plain(_first(flat, _HOST_KEYS)),
+        level=_level(_first(flat, _LEVEL_KEYS)) or inner.level,
+        logger=plain(_first(flat, _LOGGER_KEYS)) or inner.logger,
+        simulated=inner.simulated,
     )
+
+
+def _time(flat: Mapping[str, str]) -> float | None:
+    if flat.get("epochSecond", "").isdigit():  # the instant of Log4j 2
+        return int(flat["epochSecond"]) + int(flat.get("nanoOfSecond") or 0) / 1e9
+    return next((at for key in _TIME_KEYS if (at := moment(flat.get(key, ""))) is not None), None)
 
 
 def _flat(value: Mapping[str, object], prefix: str = "", depth: int = 0) -> dict[str, str]:
@@ -152,55 +217,3 @@ def _flat(value: Mapping[str, object], prefix: str = "", depth: int = 0) -> dict
 
 def _first(flat: Mapping[str, str], keys: tuple[str, ...]) -> str:
     return next((flat[key] for key in keys if flat.get(key)), "")
-
-
-def moment(text: str) -> float | None:
-    """The first moment in a text, in seconds; without a zone it is taken for UTC, without a day for 1 January 1970.
-
-    >>> moment("2024-05-01 12:00:00,250 INFO"), moment("12:00:01.5 [main]"), moment("no time")
-    (1714564800.25, 43201.5, None)
-    """
-    try:
-        return _moment(text)
-    except (ValueError, OverflowError):
-        return None
-
-
-def _moment(text: str) -> float | None:
-    iso = _ISO.search(text)
-    if iso:
-        year, month, day, hour, minute, second = [int(part) for part in iso.groups()[:6]]
-        fraction, zone = iso.groups()[6:]
-        at = datetime(year, month, day, hour, minute, second, tzinfo=_zone(zone))
-        return at.timestamp() + _fraction(fraction)
-    short = _SHORT.search(text)
-    if short:
-        year, month, day, hour, minute, second = [int(part) for part in short.groups()]
-        return datetime(2000 + year, month, day, hour, minute, second, tzinfo=UTC).timestamp()
-    epoch = _EPOCH.match(text)
-    if epoch:
-        return int(epoch.group(1)) + int(epoch.group(2) or 0) / 1000
-    syslog = _SYSLOG.match(text)
-    if syslog:
-        name, *rest = syslog.groups()
-        day, hour, minute, second = map(int, rest)
-        return datetime(1970, _MONTHS.index(name) + 1, day, hour, minute, second, tzinfo=UTC).timestamp()
-    clock_only = _CLOCK.search(text)
-    if clock_only:
-        hour, minute, second = map(int, clock_only.groups()[:3])
-        if hour > 23 or minute > 59 or second > 60:
-            return None
-        return hour * 3600 + minute * 60 + second + _fraction(clock_only.group(4))
-    return None
-
-
-def _fraction(digits: str | None) -> float:
-    return int(digits) / 10 ** len(digits) if digits else 0.0
-
-
-def _zone(zone: str | None) -> timezone:
-    if not zone or zone == "Z":
-        return UTC
-    sign = -1 if zone[0] == "-" else 1
-    digits = zone[1:].replace(":", "")
-    return timezone(sign * timedelta(hours=int(digits[:2]), minutes=int(digits[2:])))

@@ -1,47 +1,28 @@
 """Finding the lines that matter in files of any size, in bounded memory.
 
-What a line says is in `record`; what its words mean is in `own` and `others`.
+Which words matter is asked of `own` and `others`; what a line says is in `record`.
 """
 
 from __future__ import annotations
 
+import bz2
 import codecs
 import gzip
 import io
+import lzma
+import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from typing import BinaryIO
 
-ANCHORS = (
-    b"ersion",
-    b"ubscription",
-    b"ssignment",
-    b"rebalanc",
-    b"upgrade",
-    b"rror code",
-    b"to shutdown",
-    b"joined group",
-    b"to PENDING_SHUTDOWN",
-    b"poll timeout has expired",
-    b"during processing",
-    b"Stabilized group",
-    b"unknown member id",
-    b"keyValueWithTimestamp",
-    b"unknown to the topology",
-    b"useOffsetAsQueryId",
-    b"orReplace",
-    b"incompatible",
-    b"partitions must be at least 1",
-    b"Named topologies are not",
-    b"apparently invalid changelog",
-    b"in Change",
-    b"INCONSISTENT_GROUP",
-    b"Exception",
-    b"initialize state, this can happen",
-    b"ource topics",
-)
-"""Every line of the tables has one of these: a chunk is searched for each, and only lines with a hit are read."""
+from . import others, own
+from .shapes import blank
+
+_RARE = "qjzQXZJxkVYKUHWvGMPLBCbDTASREF"
+"""Letters from the rarest in a log on. A needle begins with one: each other byte is passed at once."""
+_SHORTEST = 6
 
 CHUNK = 1 << 20
 _CONTEXT = 1 << 14
@@ -59,6 +40,8 @@ class Hit:
     text: str
     before: Iterable[str]
     """Lines before it, nearest first, as far as they were kept: whose stack trace it is in."""
+    after: Iterable[str] = ()
+    """Lines behind it, as far as they were read: where a wrapped line goes on."""
 
 
 @dataclass(slots=True)
@@ -74,10 +57,12 @@ class Progress:
     """Bytes of log that came out of it."""
     lines: int = 0
     problems: list[str] = field(default_factory=list)
+    binary: bool = False
+    """Whether its beginning looks like no text."""
 
 
 def hits(
-    stream: BinaryIO, progress: Progress, *, chunk: int = CHUNK, tick: Callable[[Progress], None] | None = None
+    stream: BinaryIO, progress: Progress, *, chunk: int = CHUNK, tick: Callable[[Progress], object] | None = None
 ) -> Iterator[Hit]:
     """The lines of a stream that have an anchor, gzip or not, UTF-8 or UTF-16.
 
@@ -85,7 +70,7 @@ def hits(
     """
     context = b""
     carry = b""
-    for piece in _chunks(stream, progress, chunk):
+    for piece in _ended(_chunks(stream, progress, chunk)):
         buffer = carry + piece
         end = buffer.rfind(b"\n") + 1
         if not end:
@@ -96,36 +81,110 @@ def hits(
         yield from _search(context, buffer[:end], progress)
         context = (context + buffer[:end])[-_CONTEXT:]
         carry = buffer[end:]
-        if tick:
-            tick(progress)
-    if carry:
-        yield from _search(context, carry + b"\n", progress)
+        if tick and tick(progress):
+            progress.problems.append(f"{progress.name}: stopped behind line {progress.lines}; the rest was not read")
+            return
     if tick:
         tick(progress)
 
 
+def _ended(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """The pieces, with the end of a line behind the last."""
+    last = b""
+    for piece in pieces:
+        if last:
+            yield last
+        last = piece
+    if last:
+        yield last if last.endswith(b"\n") else last + b"\n"
+
+
+@cache
+def needles() -> tuple[str, ...]:
+    """Words that are looked for: every line that matters has one of them.
+
+    Of each shape it is the piece between two slots that begins with the rarest letter.
+    """
+    found: dict[str, None] = {}
+    for shape in (*own.shapes(), *others.shapes()):
+        pieces = re.split(r"\{\w*\}", blank(shape.words))
+        starts = [
+            (_RARE.index(piece[at]), piece[at : at + 12])
+            for piece in pieces
+            for at in range(len(piece) - _SHORTEST + 1)
+            if piece[at] in _RARE
+        ]
+        found[min(starts)[1] if starts else max(pieces, key=len)] = None
+    return tuple(one for one in found if not any(other != one and one.startswith(other) for other in found))
+
+
+@cache
+def _pattern() -> re.Pattern[bytes]:
+    by_first: dict[str, list[str]] = {}
+    for needle in needles():
+        by_first.setdefault(needle[0], []).append(re.escape(needle[1:]))
+    return re.compile("|".join(f"{first}(?:{'|'.join(rest)})" for first, rest in by_first.items()).encode())
+
+
 def _search(context: bytes, block: bytes, progress: Progress) -> Iterator[Hit]:
     """The hits of a block of whole lines."""
-    starts: dict[int, int] = {}
-    for anchor in ANCHORS:
-        at = block.find(anchor)
-        while at >= 0:
-            start = block.rfind(b"\n", 0, at) + 1
-            starts.setdefault(start, at)
-            after = block.find(b"\n", at)
-            at = block.find(anchor, after) if after >= 0 else -1
+    pattern = _pattern()
     counted, number = 0, progress.lines
-    for start in sorted(starts):
+    found = pattern.search(block)
+    while found:
+        start = block.rfind(b"\n", 0, found.start()) + 1
+        end = block.find(b"\n", found.start())
+        end = end if end >= 0 else len(block)
         number += block.count(b"\n", counted, start)
         counted = start
-        end = block.find(b"\n", start)
-        line = block[start : end if end >= 0 else len(block)]
-        if len(line) > _LONGEST:
-            middle = starts[start] - start
-            line = line[max(0, middle - _LONGEST // 4) : middle + _LONGEST // 4]
-        yield Hit(number + 1, _decoded(line), _Before(context, block, start))
+        for line in _parts(block[start:end], pattern, found.start() - start):
+            yield Hit(number + 1, _decoded(line), _Before(context, block, start), _After(block, end + 1))
+        found = pattern.search(block, end)
     progress.lines += block.count(b"\n")
     progress.unpacked += len(block)
+
+
+def _parts(line: bytes, pattern: re.Pattern[bytes], at: int) -> Iterator[bytes]:
+    """The line; of a whole JSON array in one line, each element that matters; of an endless line what is near."""
+    if _ARRAY.match(line) and _BETWEEN.search(line):
+        pieces = _BETWEEN.split(line)
+        for index, piece in enumerate(pieces):
+            if not pattern.search(piece):
+                continue
+            piece = piece if index else piece[piece.index(b"{", piece.index(b"[")) + 1 :]
+            piece = piece if index < len(pieces) - 1 else piece.rstrip(b" \r]}")
+            yield from _near(b"{" + piece + b"}", pattern)
+    elif len(line) <= _LONGEST:
+        yield line
+    else:
+        yield from _near(line, pattern, at)
+
+
+_ARRAY = re.compile(rb'\s*(?:\{\s*"\w+"\s*:\s*)?\[\s*\{')
+_BETWEEN = re.compile(rb"\}\s*,\s*\{(?=\s*\")")
+
+
+def _near(line: bytes, pattern: re.Pattern[bytes], at: int = 0) -> Iterator[bytes]:
+    if len(line) <= _LONGEST:
+        yield line
+        return
+    found = pattern.search(line, at)
+    while found:
+        yield line[max(0, found.start() - _LONGEST // 8) : found.start() + _LONGEST // 8]
+        found = pattern.search(line, found.start() + _LONGEST // 8)
+
+
+class _After:
+    """The lines behind a place in a block."""
+
+    __slots__ = ("at", "block")
+
+    def __init__(self, block: bytes, at: int) -> None:
+        self.block, self.at = block, at
+
+    def __iter__(self) -> Iterator[str]:
+        for line in self.block[self.at : self.at + _CONTEXT].split(b"\n")[:-1]:
+            yield _decoded(line)
 
 
 class _Before:
@@ -149,30 +208,78 @@ def _decoded(line: bytes) -> str:
     return line.rstrip(b"\r\n").decode("utf-8", errors="replace")
 
 
+_PACKED: tuple[tuple[bytes, Callable[[BinaryIO], object]], ...] = (
+    (b"\x1f\x8b", lambda source: gzip.GzipFile(fileobj=source)),
+    (b"BZh", bz2.BZ2File),
+    (b"\xfd7zXZ", lzma.LZMAFile),
+)
+_FOREIGN = ((b"PK\x03\x04", "a zip archive"), (b"\x28\xb5\x2f\xfd", "packed with zstd"), (b"\x04\x22\x4d\x18", "LZ4"))
+_DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError)
+
+
 def _chunks(stream: BinaryIO, progress: Progress, size: int) -> Iterator[bytes]:
     """The bytes of a stream, unpacked and as UTF-8, until its end or its damage."""
     source = stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(stream)  # type: ignore[type-var]
-    head = source.peek(4)[:4]
-    packed = head[:2] == b"\x1f\x8b"
-    reader: BinaryIO = gzip.GzipFile(fileobj=source) if packed else source  # type: ignore[assignment]
+    head = source.peek(6)[:6]
+    packed = next((opened for magic, opened in _PACKED if head.startswith(magic)), None)
+    foreign = next((name for magic, name in _FOREIGN if head.startswith(magic)), None)
+    if foreign:
+        progress.problems.append(f"{progress.name}: it is {foreign}; unpack it first")
+        return
+    reader = source if packed is None else packed(source)
+    read = source.read if packed is None else reader.read1  # type: ignore[attr-defined]
     text: codecs.IncrementalDecoder | None = None
     first = True
     while True:
         try:
-            piece = reader.read1(size) if packed else reader.read(size)  # type: ignore[attr-defined]
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            progress.problems.append(f"{progress.name}: the gzip data ends or breaks here ({error}); read up to there")
+            piece = read(size)
+        except (*_DAMAGE, OSError) as error:
+            if packed is None or (isinstance(error, OSError) and error.errno):
+                raise
+            progress.problems.append(
+                f"{progress.name}: the packed data ends or breaks here ({error}); read up to there"
+            )
             return
         if not piece:
             return
         if first:
             first = False
-            if piece[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-                text = codecs.getincrementaldecoder("utf-16")(errors="replace")
-            elif piece[:3] == codecs.BOM_UTF8:
-                piece = piece[3:]
+            text = _decoder(piece)
+            piece = piece.removeprefix(codecs.BOM_UTF8)
+            if text is None and _is_binary(piece):
+                progress.binary = True
         if progress.size is not None:
             progress.done = source.tell()
         else:
             progress.done += len(piece)
         yield text.decode(piece).encode("utf-8", "replace") if text else piece
+
+
+def _decoder(piece: bytes) -> codecs.IncrementalDecoder | None:
+    """What reads UTF-16, with its mark or without; None for everything else."""
+    name = ""
+    if piece[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        name = "utf-16"
+    elif len(piece) >= 64:
+        sample = piece[:4096]
+        for zeros, letters, code in (
+            (sample[1::2], sample[::2], "utf-16-le"),
+            (sample[::2], sample[1::2], "utf-16-be"),
+        ):
+            if zeros.count(0) > 0.9 * len(zeros) and sum(8 < one < 127 for one in letters) > 0.9 * len(letters):
+                name = code
+    return codecs.getincrementaldecoder(name)(errors="replace") if name else None
+
+
+def _is_binary(piece: bytes) -> bool:
+    sample = piece[:4096]
+    odd = sum(byte < 9 or 13 < byte < 27 or byte > 127 for byte in sample)
+    return odd > len(sample) // 3 and not _is_text(sample)
+
+
+def _is_text(sample: bytes) -> bool:
+    try:
+        sample[:-3].decode()
+    except UnicodeDecodeError:
+        return False
+    return b"\0" not in sample

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from protocol.logbook import Progress, read
-from protocol.logbook.search import ANCHORS
+from protocol.logbook.search import needles
 
 LAYOUTS = (
     "2024-05-01 12:00:0{a},{b:03} INFO  [app-{u}-StreamThread-{a}] org.apache.kafka.streams.processor.internals."
@@ -62,7 +62,7 @@ def test_an_ordinary_log_is_read_nearly_as_fast_as_grep_reads_it(
 ) -> None:
     """The goal is 50 MB/s on a free core; the bound is a ratio, for a machine that is busy."""
     size = ordinary.stat().st_size / 1e6
-    words = "\n".join(anchor.decode() for anchor in ANCHORS)
+    words = "\n".join(needles())
     grep = shutil.which("grep") or "grep"
 
     def by_grep() -> None:
