@@ -97,7 +97,8 @@ def test_a_json_line_is_read_whoever_exported_it_on_one_line_or_on_several(
         event = only(json.dumps(export, indent=indent).split("\n"))
         assert (event.kind, event.member, event.text) == ("downgrade", MEMBER, TEXT)
         if indent is None:
-            assert (event.time, event.level) == (pytest.approx(NOON, abs=0.01), "INFO")
+            assert event.time == pytest.approx(NOON, abs=0.01)
+            assert event.level == "INFO"
 
 
 def test_each_element_of_an_exported_array_is_a_line_of_its_own() -> None:

@@ -208,10 +208,10 @@ def _decoded(line: bytes) -> str:
     return line.rstrip(b"\r\n").decode("utf-8", errors="replace")
 
 
-_PACKED: tuple[tuple[bytes, Callable[[BinaryIO], object]], ...] = (
-    (b"\x1f\x8b", lambda source: gzip.GzipFile(fileobj=source)),
-    (b"BZh", bz2.BZ2File),
-    (b"\xfd7zXZ", lzma.LZMAFile),
+_PACKED: tuple[tuple[bytes, str, Callable[[BinaryIO], object]], ...] = (
+    (b"\x1f\x8b", "gzip", lambda source: gzip.GzipFile(fileobj=source)),
+    (b"BZh", "bzip2", bz2.BZ2File),
+    (b"\xfd7zXZ", "xz", lzma.LZMAFile),
 )
 _FOREIGN = ((b"PK\x03\x04", "a zip archive"), (b"\x28\xb5\x2f\xfd", "packed with zstd"), (b"\x04\x22\x4d\x18", "LZ4"))
 _DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError)
@@ -221,7 +221,7 @@ def _chunks(stream: BinaryIO, progress: Progress, size: int) -> Iterator[bytes]:
     """The bytes of a stream, unpacked and as UTF-8, until its end or its damage."""
     source = stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(stream)  # type: ignore[type-var]
     head = source.peek(6)[:6]
-    packed = next((opened for magic, opened in _PACKED if head.startswith(magic)), None)
+    packer, packed = next(((name, opened) for magic, name, opened in _PACKED if head.startswith(magic)), ("", None))
     foreign = next((name for magic, name in _FOREIGN if head.startswith(magic)), None)
     if foreign:
         progress.problems.append(f"{progress.name}: it is {foreign}; unpack it first")
@@ -237,7 +237,7 @@ def _chunks(stream: BinaryIO, progress: Progress, size: int) -> Iterator[bytes]:
             if packed is None or (isinstance(error, OSError) and error.errno):
                 raise
             progress.problems.append(
-                f"{progress.name}: the packed data ends or breaks here ({error}); read up to there"
+                f"{progress.name}: the {packer} data ends or breaks here ({error}); read up to there"
             )
             return
         if not piece:
