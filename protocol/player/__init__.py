@@ -125,7 +125,7 @@ class Player(anywidget.AnyWidget):
         return self._page(self.data, title)
 
     def _piece(self, data: Mapping[str, Any]) -> str:
-        return f"{_host(data)}\n{self._script()}"
+        return f"{_host(data, self.index)}\n{self._script()}"
 
     def _page(self, data: Mapping[str, Any], title: str) -> str:
         heading = escape(title or f"{data['meta']['title']}: a rolling upgrade, step by step")
@@ -133,7 +133,7 @@ class Player(anywidget.AnyWidget):
             '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
             '<meta name="viewport" content="width=device-width,initial-scale=1">\n'
             f'<title>{heading}</title>\n<link rel="icon" href="data:,">\n<style>{_PAGE}</style>\n'
-            f"<main>\n<h1>{heading}</h1>\n{_host(data, file=True)}\n</main>\n{self._script()}\n</html>\n"
+            f"<main>\n<h1>{heading}</h1>\n{_host(data, self.index, file=True)}\n</main>\n{self._script()}\n</html>\n"
         )
 
     def _script(self) -> str:
@@ -191,7 +191,7 @@ def _playable(trace: Trace | Mapping[str, Any]) -> dict[str, Any]:
     return playable(trace) if isinstance(trace, Trace) else dict(trace)
 
 
-def _host(data: Mapping[str, Any], *, file: bool = False) -> str:
+def _host(data: Mapping[str, Any], index: int, *, file: bool = False) -> str:
     """The element that the player goes into, with its data; the sentence in it stands where no script runs.
 
     In a file that is mailed the data are packed; in a notebook they are plain, so that the same run has the same bytes.
@@ -201,8 +201,9 @@ def _host(data: Mapping[str, Any], *, file: bool = False) -> str:
     if file:
         kind, text = "application/gzip", b64encode(gzip.compress(plain.encode(), mtime=0)).decode()
     outcome = data["meta"]["outcome"]["text"]
+    start = f' data-start="{index}"' if index else ""
     return (
-        f'<div class="vp-host"{" data-address" if file else ""}>'
+        f'<div class="vp-host"{start}{" data-address" if file else ""}>'
         f"<p>{escape(str(data['meta']['title']))}: {_size(data)}. {escape(str(outcome))}</p>"
         f'<script type="{kind}">{text}</script></div>'
     )

@@ -15,9 +15,9 @@ export function start(page = document, show = mount) {
   for (const host of page.querySelectorAll("div.vp-host:not([data-mounted])")) {
     host.dataset.mounted = "true";
     packed(host.querySelector("script")).then((data) => {
-      const opts = {};
+      const opts = { start: Number(host.dataset.start) };
       if ("address" in host.dataset) {
-        opts.start = Number(location.hash.match(/(?:^#|&)step=(\d+)/)?.[1] ?? 0);
+        opts.start = Number(location.hash.match(/(?:^#|&)step=(\d+)/)?.[1] ?? opts.start);
         opts.onstep = rested((index) => {
           const others = location.hash.slice(1).split("&").filter((part) => part && !part.startsWith("step="));
           history.replaceState(null, "", `#${[...others, `step=${index}`].join("&")}`);

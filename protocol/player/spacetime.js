@@ -137,7 +137,7 @@ export function spacetime(run, hooks, pinned, split = 0) {
       const room = x(run.chapters[i + 1]?.frame ?? length) - at;
       const text = svg("text", { x: at + 6, y: 13, class: "chapter" });
       const whole = `Bounce ${chapter.text}`;
-      text.textContent = whole.length * 6.4 < room ? whole : chapter.text.slice(0, Math.max(1, Math.floor(room / 7)));
+      text.textContent = whole.length * 7.6 < room ? whole : chapter.text.slice(0, Math.max(1, Math.floor(room / 7.6)));
       return [svg("line", { x1: at, x2: at, y1: 2, y2: height - 4, class: "chapter" }), text];
     });
     const coordinator = pen();

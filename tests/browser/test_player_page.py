@@ -79,6 +79,16 @@ def moving(page: Page) -> int:
     return count
 
 
+def test_it_opens_at_the_step_that_python_named_and_an_address_goes_before_it(page: Page, tmp_path: Path) -> None:
+    path = tmp_path / "run.html"
+    path.write_text(Player(probing(), index=7).html(), encoding="utf-8")
+    for end, step in (("", 7), ("#step=3", 3)):
+        page.goto("about:blank")
+        page.goto(path.as_uri() + end)
+        ready(page)
+        expect(page.locator(".kicker")).to_contain_text(f"Step {step} of")
+
+
 def test_it_opens_at_the_start_and_stands_still(show: Callable[..., Page]) -> None:
     page = show(probing())
     assert said(page) == "The group is stable" and moving(page) == 0
