@@ -114,6 +114,7 @@ export function mount(host, data, opts = {}) {
     root.classList.toggle("wide", root.clientWidth >= WIDE);
     root.classList.toggle("narrow", root.clientWidth < NARROW);
     for (const one of parts) one.draw(root.clientWidth < NARROW ? 8 : 16);
+    for (const box of root.querySelectorAll(".hex, .tree")) box.scrollTop = 0; // lines that were broken are not any more
     go(host.dataset.ready ? index : opts.start ?? -1, { quiet: true });
     host.dataset.ready = "true";
   }
