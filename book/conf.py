@@ -25,6 +25,8 @@ pygments_style = "a11y-high-contrast-light"
 nb_execution_mode = "off"
 nb_output_stderr = "show"
 nb_merge_streams = True
+nb_code_prompt_show = "Show the code that checks this"
+nb_code_prompt_hide = "Hide the code"
 # The player's fragment plays with no Python; its widget view would want a kernel, or scripts from elsewhere.
 nb_mime_priority_overrides = [("html", "text/html", 0), ("html", WIDGET_VIEW, None)]
 nb_ipywidgets_js: dict[str, dict[str, str]] = {}
