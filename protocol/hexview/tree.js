@@ -26,7 +26,7 @@ export function owners(list, count) {
 }
 
 /** A name that may be broken after an underscore, and only there if that is enough. */
-const words = (name) => name.split(/(?<=_)/).flatMap((word, i) => (i ? [html("wbr"), word] : [word]));
+const pieces = (name) => name.split(/(?<=_)/).flatMap((word, i) => (i ? [html("wbr"), word] : [word]));
 
 export function tree(part, { at, pin }) {
   const parents = new Set(part.rows.map((row) => row.parent));
@@ -40,7 +40,7 @@ export function tree(part, { at, pin }) {
       "aria-level": row.depth + 1, "aria-expanded": parents.has(row.index) ? "true" : null, tabindex: row.index ? -1 : 0, "data-row": row.index,
       "aria-label": [row.name + says, `bytes ${place}`, row.meaning].filter(Boolean).join(", "),
     },
-    html("span", { class: "says" }, html("span", { class: "name" }, row.problem ? "✕ " : "", ...words(row.name)), says),
+    html("span", { class: "says" }, html("span", { class: "name" }, row.problem ? "✕ " : "", ...pieces(row.name)), says),
     html("span", { class: "place" }, place),
     row.meaning ? html("span", { class: "means" }, row.meaning) : null,
     row.sort ? null : html("span", { class: "raw" }, raw, many ? " …" : ""));
