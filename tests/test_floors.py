@@ -36,6 +36,7 @@ STOREYS = (
     ("film",),
     ("player",),
     ("bench", "hexview"),
+    ("runbook",),
     # 7: the face and the command line
     ("commands",),
     ("__init__", "__main__"),
@@ -44,7 +45,7 @@ STOREYS = (
 
 FLOOR = {room: floor for floor, rooms in enumerate(STOREYS) for room in rooms}
 SIMULATION = FLOOR["upgrade"]
-OPTIONAL = {"diagrams", "film", "player", "bench", "hexview"}
+OPTIONAL = {"diagrams", "film", "player", "bench", "hexview", "runbook"}
 """The rooms that may need more than the standard library."""
 
 WALLS = {"strategies": {"versions", "errors"}, "explorer": {"errors"}}
@@ -56,7 +57,7 @@ ONLY_IN = {
     "pygraphviz": {"diagrams"},
     "anywidget": {"player", "hexview"},  # each is a widget of its own; neither is a kind of the other
     "ipywidgets": {"bench"},
-    "traitlets": {"player", "bench", "hexview"},
+    "traitlets": {"player", "bench", "hexview", "runbook"},  # of the runbook one trait: the plan above its bench
     "PIL": {"film"},
     "resvg_py": {"film"},
     "csv": {"releases"},

@@ -37,6 +37,15 @@ class WayBack:
     blocks: tuple[Reason, ...]
     """What the way back finds, beside the versions."""
     rounds: tuple[Round, ...]
+    headline: str
+    conditions: tuple[str, ...]
+    half: str
+    """How to turn round half way; empty where that is no matter."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is a way back online."""
+        return self.verdict in (SAFE, SAFE_IF)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,7 +177,7 @@ def _advise(
     optional = len(todo) > 1 and has is None and bool(needs) and all(one.feature for one in needs)
     cost: Cost | None = None
     shown: tuple[Sign, ...] = ()
-    if tried:
+    if tried and back:
         cost, trace = cost_of(old, todo, members, threads, static, leaves, report, optional=optional)
         shown = _signs(trace, todo, old, new, min(members, SAMPLE))
     survival = None if report is None or report.survival is None else float(report.survival)
@@ -344,13 +353,22 @@ def _way_back(
     home = _advise(new, old, min(members, 3), threads, None, static, False, has, back=False)
     blocks = tuple(one for one in home.reasons if one.effect not in ("note", "versions"))
     text = f"From {new.name} to {old.name}: {home.headline}."
+    turn = ""
     if home.ok and number(new) > number(old):
         half = "Half way through the first round" if len(ahead) > 1 else "Half way"
-        text += f" {half}, bounce the upgraded instances back, in any order; the others need nothing."
+        turn = f"{half}, bounce the upgraded instances back, in any order; the others need nothing."
         if any(one.before_start for one in home.rounds):
-            text += " What is to be deleted from disk is to be deleted then, too."
+            turn += " What is to be deleted from disk is to be deleted then, too."
         if len(ahead) > 1 and ahead[0].upgrade_from:
-            text += (
+            turn += (
                 f" Once the second round has begun, set upgrade.from={ahead[0].upgrade_from} everywhere again first."
             )
-    return WayBack(verdict=home.verdict, text=text, blocks=blocks, rounds=home.rounds)
+    return WayBack(
+        verdict=home.verdict,
+        text=f"{text} {turn}".rstrip(),
+        blocks=blocks,
+        rounds=home.rounds,
+        headline=home.headline,
+        conditions=home.conditions,
+        half=turn,
+    )
