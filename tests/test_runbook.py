@@ -36,7 +36,7 @@ PICKS = [
 def asked(runbook: Runbook, **what: Any) -> list[Any]:
     """What the runbook answers to the page."""
     said: list[Any] = []
-    runbook.send = lambda content, buffers=None: said.append(content)  # type: ignore[method-assign]
+    runbook.send = lambda content, buffers=None: said.append(content)
     runbook._heard(runbook, what, [])
     return said
 

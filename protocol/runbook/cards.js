@@ -20,7 +20,7 @@ export function copier(key, text, content, say) {
   return button;
 }
 
-export const block = (title, ...kids) => html("section", { class: "block" }, html("h3", { class: "caption" }, title), ...kids);
+export const block = (title, ...kids) => html("section", { class: "block" }, html("h2", { class: "caption" }, title), ...kids);
 
 function greps(signs, key, say) {
   return html("ul", { class: "greps" }, ...signs.map((sign, i) => html("li", {},
@@ -45,7 +45,7 @@ function card(round, { ticks, ticked, say }) {
     html("span", {}, "Wait until the group is quiet: its last line of this kind is ", html("code", {}, round.quiet), "."),
   ];
   return html("li", { class: "card" },
-    html("h4", {}, html("span", { class: "nth", "aria-hidden": "true" }, String(round.number)), html("span", { class: "unseen" }, `Round ${round.number}: `), round.title),
+    html("h3", {}, html("span", { class: "nth", "aria-hidden": "true" }, String(round.number)), html("span", { class: "unseen" }, `Round ${round.number}: `), round.title),
     html("p", { class: "quiet" }, round.why),
     round.settings.length ? html("div", { class: "line" }, html("pre", { tabindex: 0, role: "group", "aria-label": `Configuration of round ${round.number}` }, round.settings.join("\n")), copier(`set:${round.number}`, "Copy", round.settings.join("\n"), say)) : null,
     round.without ? html("p", { class: "without" }, round.without) : null,
@@ -59,8 +59,8 @@ function card(round, { ticks, ticked, say }) {
 export function todo(data, tools) {
   return block("What to do",
     html("ol", { class: "cards" }, ...data.rounds.map((round) => card(round, tools))),
-    html("div", { class: "card ends" }, html("h4", {}, "Done when"), greps(data.done, "done", tools.say)),
-    html("div", { class: "card ends stop" }, html("h4", {}, "Stop if you see"), greps(data.wrong, "wrong", tools.say)));
+    html("div", { class: "card ends" }, html("h3", {}, "Done when"), greps(data.done, "done", tools.say)),
+    html("div", { class: "card ends stop" }, html("h3", {}, "Stop if you see"), greps(data.wrong, "wrong", tools.say)));
 }
 
 function reason(one) {

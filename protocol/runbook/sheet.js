@@ -48,7 +48,7 @@ function answer(data, { watch }) {
 }
 
 function takeaway(data, say) {
-  return html("section", { class: "block take" }, html("h3", { class: "caption" }, "Take it along"),
+  return html("section", { class: "block take" }, html("h2", { class: "caption" }, "Take it along"),
     html("div", { class: "buttons" },
       copier("markdown", "Copy as Markdown", data.markdown, say),
       plain("download", `Download ${data.file}`, () => { download(data.file, data.markdown); say(`${data.file} is in your downloads.`); }),
