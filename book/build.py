@@ -74,7 +74,8 @@ def stage(folder: Path) -> None:
         (folder / name).write_text(text, encoding="utf-8")
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         shutil.copy(path, folder)
-    shutil.copy(HERE / "bench.svg", folder)
+    for name in ("bench.svg", "five-numbers.svg"):
+        shutil.copy(HERE / name, folder)
 
 
 def published() -> dict[str, str]:

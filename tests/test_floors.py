@@ -31,7 +31,7 @@ STOREYS = (
     ("scenario",),
     ("upgrade",),
     # 5: what is made of a trace
-    ("diagrams", "charts", "frames", "planner", "logbook", "paste"),
+    ("diagrams", "charts", "frames", "planner", "logbook", "paste", "glossary"),
     # 6: what is looked at
     ("film",),
     ("player",),
