@@ -24,6 +24,9 @@ PYTHON = "3.14"
 """The Python that this Pyodide is."""
 
 CORE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
+OF_LITE = ("jupyterlite", "micropip")
+"""The wheels that JupyterLite's kernel needs, and a live page does not."""
+
 DROPPED = re.compile(r"\.data/|/tests?/|\.dist-info/(?!METADATA$)|\.pyi$|/py\.typed$|/__pycache__/")
 """What of a wheel no page reads."""
 
@@ -69,18 +72,29 @@ def wheels(cache: Path) -> list[Path]:
     return sorted(folder.glob("*.whl"))
 
 
-def archive(path: Path, packages: list[Path], protocol: Path) -> None:
-    """One archive of all packages, of `protocol` and of the shell; the same input gives the same bytes."""
-    files = {"live_shell.py": (HERE / "live" / "shell.py").read_bytes()}
+def contents(packages: list[Path]) -> dict[str, bytes]:
+    """The files of some wheels, without those that no page reads."""
+    files: dict[str, bytes] = {}
     for wheel in packages:
         with zipfile.ZipFile(wheel) as inside:
             files |= {name: inside.read(name) for name in inside.namelist() if not DROPPED.search(name)}
-    for source in protocol.rglob("*"):
-        if source.is_file() and "__pycache__" not in source.parts:
-            files[str(source.relative_to(protocol.parent))] = source.read_bytes()
+    return files
+
+
+def pack(path: Path, files: dict[str, bytes]) -> None:
+    """One archive of files; the same files give the same bytes."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as out:
         for name in sorted(files):
             out.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), files[name], zipfile.ZIP_DEFLATED)
+
+
+def archive(path: Path, packages: list[Path], protocol: Path) -> None:
+    """One archive of all packages, of `protocol` and of the shell."""
+    files = {"live_shell.py": (HERE / "live" / "shell.py").read_bytes(), **contents(packages)}
+    for source in protocol.rglob("*"):
+        if source.is_file() and "__pycache__" not in source.parts:
+            files[str(source.relative_to(protocol.parent))] = source.read_bytes()
+    pack(path, files)
 
 
 def unpack(tarball: Path, folder: Path) -> None:
@@ -113,7 +127,7 @@ def lay(folder: Path, cache: Path, protocol: Path) -> float:
     cache.mkdir(parents=True, exist_ok=True)
     folder.mkdir(parents=True)
     unpack(tarball(cache, PYODIDE, SHA512), folder)
-    archive(folder / "python.zip", wheels(cache), protocol)
+    archive(folder / "python.zip", [path for path in wheels(cache) if not path.name.startswith(OF_LITE)], protocol)
     if not compiled(folder, folder / "python.zip"):
         print("The live pages start more slowly: there is no node to compile their Python.")
     return sum(path.stat().st_size for path in folder.iterdir()) / 1e6

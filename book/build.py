@@ -6,6 +6,7 @@ How a page looks is in `conf.py` and `_static`; what a browser needs to run Pyth
 from __future__ import annotations
 
 import argparse
+import functools
 import gzip
 import hashlib
 import os
@@ -19,6 +20,7 @@ from importlib import metadata
 from pathlib import Path
 
 import browser
+import lite
 from sphinx.cmd.build import build_main
 
 from protocol import releases
@@ -26,6 +28,7 @@ from protocol import releases
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 BUILD = ROOT / "_build"
+CACHE = BUILD / "cache"
 PAGES = ("index.md", "glossary.md", "releases.md", "sources.md", "ran-with.md")
 PACKAGES = ("anywidget", "graphviz", "ipywidgets", "jupyterlab", "myst-nb", "sphinx", "sphinx-book-theme")
 CATALOGUE = ("Release", "Date", "Speaks up to", "Leader's rule", "Member's rule", "Rejoins by", "Fixes", "Note")
@@ -101,7 +104,13 @@ def page_weight(page: Path) -> int:
     text = page.read_text(encoding="utf-8")
     asked = re.findall(r'<(?:script|link|img)\b[^>]*?\b(?:src|href)="([^"#?]+)', text)
     files = {page, *((page.parent / name).resolve() for name in asked if not name.endswith(".html"))}
-    return sum(len(gzip.compress(path.read_bytes())) for path in files if path.is_file())
+    return sum(gzipped(path) for path in files if path.is_file())
+
+
+@functools.cache
+def gzipped(path: Path) -> int:
+    """The gzipped bytes of a file."""
+    return len(gzip.compress(path.read_bytes()))
 
 
 def stamp(live: bool) -> str:
@@ -140,7 +149,8 @@ def main(argv: list[str] | None = None) -> int:
     shutil.rmtree(laid, ignore_errors=True)
     if asked.live:
         try:
-            options += ["-D", f"book_live={browser.lay(laid, BUILD / 'cache', ROOT / 'protocol'):.0f}"]
+            options += ["-D", f"book_live={browser.lay(laid, CACHE, ROOT / 'protocol'):.0f}"]
+            lite.add_kernel(laid, CACHE)
         except browser.MissingError as missing:
             print(f"run.py: {missing}", file=sys.stderr)
             return 2
@@ -149,6 +159,7 @@ def main(argv: list[str] | None = None) -> int:
         return status
     if asked.live:
         shutil.move(laid, site / "_static" / "live" / "python")
+        lite.lay(site, beside / "lite", CACHE, sorted((ROOT / "notebooks").glob("*.ipynb")))
     (site / ".nojekyll").touch()
     shutil.rmtree(site.parent / "jupyter_execute", ignore_errors=True)
     mark.write_text(made_of)

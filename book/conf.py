@@ -102,7 +102,7 @@ def with_cells(app: Any, pagename: str, template: str, context: dict[str, Any], 
     cells = app.env.book_cells.get(pagename)
     if not cells or not app.config.book_live:
         return
-    data = {"megabytes": app.config.book_live, "cells": cells}
+    data = {"megabytes": app.config.book_live, "notebook": f"{pagename}.ipynb", "cells": cells}
     text = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
     context["body"] += f'<script type="application/json" id="live-cells">{text}</script>'
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import json
 import os
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import zipfile
 from html.parser import HTMLParser
+from importlib import metadata
 from pathlib import Path
 from types import ModuleType
 from urllib.parse import unquote, urlsplit
@@ -186,6 +188,31 @@ def test_the_python_of_the_pages_is_compiled(site: Path) -> None:
     assert not [name for name in names if name.startswith(("/", ".."))]
 
 
+# JupyterLite
+
+
+def test_jupyterlite_has_every_chapter_and_asks_nobody_for_a_package(site: Path) -> None:
+    chapters = [json.loads((site / "lite" / "files" / f"{name}.ipynb").read_text("utf-8")) for name in CHAPTERS]
+    assert {one["metadata"]["kernelspec"]["name"] for one in chapters} == {"python"}
+    settings = json.loads((site / "lite" / "jupyter-lite.json").read_text("utf-8"))["jupyter-config-data"]
+    (kernel,) = settings["litePluginSettings"].values()
+    assert kernel["disablePyPIFallback"] is True and not urlsplit(kernel["pyodideUrl"]).scheme
+    assert (site / "lite" / "notebooks" / kernel["pyodideUrl"]).is_file()
+    python = site / "_static" / "live" / "python"
+    locked = json.loads((python / "pyodide-lock.json").read_text("utf-8"))["packages"]
+    assert {"jedi", *kernel["loadPyodideOptions"]["packages"]} == set(locked)
+    for one in locked.values():
+        assert hashlib.sha256((python / one["file_name"]).read_bytes()).hexdigest() == one["sha256"]
+
+
+def test_jupyterlite_s_kernel_is_made_for_the_pyodide_of_the_live_pages(book: ModuleType, site: Path) -> None:
+    (kernel,) = (path for path in book.wheels(ROOT / "_build" / "cache") if path.name.startswith("jupyterlite"))
+    with zipfile.ZipFile(kernel) as inside:
+        text = inside.read("jupyterlite_pyodide_kernel/constants.py").decode()
+    assert f'PYODIDE_VERSION = "{book.PYODIDE.partition("@")[2]}"' in text
+    assert kernel.name.split("-")[1] == metadata.version("jupyterlite-core")
+
+
 # Publishing
 
 
@@ -219,14 +246,19 @@ def test_the_picture_for_links_has_the_size_that_they_show() -> None:
     assert (int.from_bytes(head[16:20], "big"), int.from_bytes(head[20:24], "big")) == (1280, 640)
 
 
-def test_where_the_project_is_published_there_are_links_that_launch(tmp_path: Path) -> None:
+def test_where_the_project_is_published_there_are_links_that_launch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Without that they would lead nowhere, and there are none."""
+    name = "09-bytes"
+    shutil.copy(ROOT / "notebooks" / f"{name}.ipynb", tmp_path)
+    (tmp_path / "index.md").write_text(f"# One chapter\n\n```{{toctree}}\n{name}\n```\n", encoding="utf-8")
     variables = {**os.environ, "BOOK_REPOSITORY": "https://github.com/somebody/version-probing"}
     variables["BOOK_URL"] = "https://somebody.github.io/version-probing/"
-    command = [sys.executable, str(ROOT / "book" / "build.py"), "--no-live", "--output", str(tmp_path / "html")]
+    command = [sys.executable, "-m", "sphinx", "-q", "-c", str(ROOT / "book"), str(tmp_path), str(tmp_path / "html")]
     ended = subprocess.run(command, capture_output=True, text=True, env=variables)
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    text = (tmp_path / "html" / f"{CHAPTERS[0]}.html").read_text(encoding="utf-8")
-    path = f"notebooks/{CHAPTERS[0]}.ipynb"
+    text = (tmp_path / "html" / f"{name}.html").read_text(encoding="utf-8")
+    path = f"notebooks/{name}.ipynb"
     assert f"https://mybinder.org/v2/gh/somebody/version-probing/main?urlpath=lab/tree/{path}" in text
     assert "https://somebody.github.io/version-probing/_static/preview.png" in text

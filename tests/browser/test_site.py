@@ -18,6 +18,7 @@ __all__ = ["site"]
 
 PROSE = sorted(path.stem for path in (ROOT / "book").glob("*.md"))
 FIRST = next(name for name in CHAPTERS if name.startswith("01"))
+SHORT = next(name for name in CHAPTERS if name.startswith("02"))
 AXE = (
     "axe-core@4.11.0",
     "ilYanEU8vxxBexpJd8cWM4ElSQq4QctCLKih0TSfjIfCQTeyH/6zVrmIJfLPrKTKJRbiG+cfnZbQIjAlJmF1jQ==",
@@ -194,6 +195,20 @@ def test_on_a_live_page_the_bench_takes_a_pick(page: Page, at: Callable[[str], s
     )
     expect(bench.get_by_role("radio", name="B", exact=True)).to_be_checked()
     shot(page, "site-live-bench")
+
+
+def test_a_chapter_opens_in_jupyterlite_and_runs_to_its_end(page: Page, at: Callable[[str], str], shot: Any) -> None:
+    page.goto(at(SHORT))
+    page.goto(page.get_by_role("link", name="Open in JupyterLite").get_attribute("href") or "")
+    cells = "window.jupyterapp?.shell.currentWidget?.content?.widgets?.filter((one) => one.model.type === 'code')"
+    page.wait_for_function(f"() => {cells}?.length && {cells}.every((one) => one.model.executionCount)", timeout=LONG)
+    page.wait_for_function(
+        "() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.status === 'idle'"
+    )
+    told = page.evaluate(f"() => {cells}.flatMap((one) => one.model.outputs.toJSON())")
+    assert told and not [one for one in told if one["output_type"] == "error"]
+    expect(page.locator(".vp-host").first).to_be_attached()
+    shot(page, "site-lite")
 
 
 def test_a_cell_is_edited_run_stopped_and_reset(page: Page, at: Callable[[str], str]) -> None:

@@ -101,7 +101,7 @@ class Cell {
 }
 
 function live(text) {
-  const { megabytes, cells: sources } = JSON.parse(text);
+  const { megabytes, notebook, cells: sources } = JSON.parse(text);
   const nodes = [...document.querySelectorAll("article div.cell")];
   const shown = sources.filter((one) => one.shown).length;
   const cells = sources.map((one) => new Cell(one.source, one.shown ? nodes.shift() : null));
@@ -113,7 +113,9 @@ function live(text) {
   const stop = button("Stop", () => halt(), { hidden: true });
   const reset = button("Reset page", () => { halt(); cells.forEach((cell) => cell.reset()); say("The page is as it came.", "off"); }, { hidden: true });
   const bar = document.querySelector(".book-bar") ?? document.querySelector("article");
-  bar.prepend(make("div", { class: "live-bar" }, go, all, stop, reset, said));
+  const lab = new URL(`../../lite/notebooks/index.html?path=${notebook}&run`, import.meta.url);
+  const open = make("a", { class: "live-button", href: lab.href, target: "_blank", "data-key": "lab", title: "The whole chapter as a notebook, run by Python in your browser" }, "Open in JupyterLite");
+  bar.prepend(make("div", { class: "live-bar" }, go, all, stop, reset, open, said));
 
   let python = null, current = null, work = Promise.resolve(), pending = Promise.resolve();
   const say = (what, state) => {
