@@ -69,7 +69,8 @@ class Runbook(bench.Bench):
         )
         self.advice: Advice = planned(picked)
         self.picked: Form = picked
-        super().__init__(self.advice.danger or self.advice.run)
+        super().__init__()
+        self.data = {}  # nothing is watched yet, and a notebook keeps what is here in its file
         self.sheet = self._sheet()
 
     def __repr__(self) -> str:
@@ -105,7 +106,7 @@ class Runbook(bench.Bench):
         """The plan as a piece of a page, with its runs; it reads without a kernel, and without a script."""
         data: dict[str, Any] = dict(self.sheet)
         if runs:
-            data["runs"] = {name: _playable(one, name) for name, one in self._runs_of_plan().items()}
+            data["runs"] = {name: self._playable(one, name) for name, one in self._runs_of_plan().items()}
         text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
         plain = "\n".join(_plain(self.markdown()))
         return (
@@ -116,11 +117,16 @@ class Runbook(bench.Bench):
     def html(self, title: str = "") -> str:
         """The plan and its runs as a whole page: one file to keep or to mail."""
         heading = title or f"From {self.advice.old} to {self.advice.new}: what to do"
-        before, _, _ = self._page(self.data, heading).partition("</h1>\n")
+        before, _, _ = self._page(self._data(self.scenario, self.trace, None), heading).partition("</h1>\n")
         return f"{before}</h1>\n{self.fragment()}\n</main>\n</html>\n"
 
     def _sheet(self) -> dict[str, Any]:
         return {**page(self.advice, self.picked), "picked": self.picked, "offers": choices(self.picked)}
+
+    def _playable(self, scenario: Scenario, name: str) -> dict[str, Any]:
+        """What the bench below plays without a kernel."""
+        data = self._data(scenario, simulate(scenario), None)
+        return {**data, "index": _telling(scenario) if name == "danger" else 0}
 
     def _runs_of_plan(self) -> dict[str, Scenario]:
         named = {"danger": self.advice.danger, "run": self.advice.run}
@@ -149,11 +155,6 @@ def _plain(text: str) -> Iterator[str]:
             yield f"<p><b>{escape(line.lstrip('# '))}</b></p>"
         elif line and not line.startswith("```"):
             yield f"<p>{escape(line)}</p>"
-
-
-def _playable(scenario: Scenario, name: str) -> dict[str, Any]:
-    """What the bench below plays without a kernel."""
-    return {**bench.Bench(scenario).data, "index": _telling(scenario) if name == "danger" else 0}
 
 
 def _telling(scenario: Scenario) -> int:

@@ -158,6 +158,7 @@ def test_in_jupyterlab_a_pick_is_planned_and_its_danger_watched(live: Any, page:
     expect(key(page, "static").first).not_to_be_checked()
     key(page, "watch:danger").click()
     expect(page.locator(".kicker")).to_contain_text("poison")
+    expect(page.locator(".kicker")).to_be_in_viewport()
     shot(page, "runbook-lab-danger")
     key(page, "leader:B").check()
     expect(page.locator(".stage")).to_contain_text("leads")
