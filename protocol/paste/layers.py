@@ -96,6 +96,9 @@ def _short_envelope(data: bytes) -> str:
     """
     if data[:1] != b"\0" or not 1 <= data[1] <= wire.ENVELOPE_LATEST or wire.identify(data).kind in _ENVELOPES:
         return ""
+    *_, end = wire.fields(data, wire.CONSUMER_SUBSCRIPTION)
+    if end.problem and end.name == "owned_partitions" and end.offset == len(data):
+        return wire.CONSUMER_SUBSCRIPTION
     stops: dict[str, int] = {}
     for kind in _ENVELOPES:
         *read, last = wire.fields(data, kind)
