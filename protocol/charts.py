@@ -55,8 +55,8 @@ def heat_map(
     >>> chart
     A pair: 1 pairs, 1 safe
     """
-    left = 14 + CHARACTER * max(map(len, (*rows, down)))
-    top = 14 + CHARACTER * max(map(len, (*columns, across)))
+    left = 14 + CHARACTER * max(map(len, (*rows, f"{down} ↓ {across} →")))
+    top = 14 + CHARACTER * max(map(len, (*columns, "")))
     counts: dict[str, int] = {}
     cells = []
     for y, row in enumerate(rows):
@@ -82,6 +82,7 @@ def heat_map(
         f'font-size="{LABEL}" fill="currentColor" style="max-width:100%;height:auto">',
         f"<title>{escape(title)}</title>",
         _grid(left, top, columns=len(columns), rows=len(rows)),
+        _down(f"{down} ↓ {across} →", left - 8, top - 8),
         *(_down(row, left - 8, top + CELL * (y + 0.5) + 4) for y, row in enumerate(rows)),
         *(_across(column, left + CELL * (x + 0.5) + 4, top - 8) for x, column in enumerate(columns)),
         *cells,
