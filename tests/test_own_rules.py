@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import pickle
+from base64 import urlsafe_b64encode
 from collections.abc import Iterator
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from protocol.bench import Bench, link, read_link
+from protocol.bench.picks import changed, choices, form
+from protocol.bench.picks import scenario as picked
 from protocol.errors import ImpossibleScenarioError
 from protocol.machine import ACTIONS
 from protocol.releases import Binary, teaching
@@ -25,7 +31,8 @@ from protocol.strategies import (
 from protocol.strategies.language import LONGEST, MOST_ROWS
 from protocol.strategies.own import LEADER, MEMBER
 from protocol.trace import Trace, View
-from protocol.upgrade import Modes, explored, upgrade
+from protocol.upgrade import MODES, Modes, Upgrade, examples, explore, explored, jar, rule_jar, strategy_jar, upgrade
+from protocol.upgrade.telling import told
 from protocol.versions import UNKNOWN
 
 SOUND = ("otherwise -> smallest_used, smallest_supported", "second != used -> second, rejoin; otherwise -> used")
@@ -214,17 +221,26 @@ def rules(when: st.SearchStrategy[str], outcome: st.SearchStrategy[str]) -> st.S
     return st.builds(lambda some, last: "; ".join([*some, f"otherwise -> {last}"]), rows, outcome)
 
 
-LEADERS = rules(
-    conditions(NAMES[LEADER], ["future"]),
-    st.builds("{}, {}".format, numbers(NAMES[LEADER]), numbers(NAMES[LEADER])) | st.just("die"),
+def with_one_more(
+    known: st.SearchStrategy[str], when: st.SearchStrategy[str], outcome: st.SearchStrategy[str]
+) -> st.SearchStrategy[str]:
+    """A rule that works, but for one row before the others."""
+    return st.builds("{} -> {}; {}".format, when, outcome, known)
+
+
+LEADS = conditions(NAMES[LEADER], ["future"])
+ANSWERS = st.builds("{}, {}".format, numbers(NAMES[LEADER]), numbers(NAMES[LEADER])) | st.just("die")
+HEARS = conditions(NAMES[MEMBER], [])
+MOVES = numbers(NAMES[MEMBER]) | st.builds("{}, rejoin".format, numbers(NAMES[MEMBER])) | st.just("die")
+SOUND_LEADERS = st.sampled_from([SOUND[0], *LEADERS_AS_ROWS.values()])
+SOUND_MEMBERS = st.sampled_from([SOUND[1], *MEMBERS_AS_ROWS.values()])
+RULES = st.tuples(
+    rules(LEADS, ANSWERS)
+    | with_one_more(SOUND_LEADERS, LEADS, ANSWERS)
+    | SOUND_LEADERS
+    | st.sampled_from([*LEADER_RULES]),
+    rules(HEARS, MOVES) | with_one_more(SOUND_MEMBERS, HEARS, MOVES) | SOUND_MEMBERS | st.sampled_from([*MEMBER_RULES]),
 )
-MEMBERS = rules(
-    conditions(NAMES[MEMBER], []),
-    numbers(NAMES[MEMBER]) | st.builds("{}, rejoin".format, numbers(NAMES[MEMBER])) | st.just("die"),
-)
-SANE_LEADERS = LEADERS | st.sampled_from([SOUND[0], *LEADERS_AS_ROWS.values(), *LEADER_RULES])
-SANE_MEMBERS = MEMBERS | st.sampled_from([SOUND[1], *MEMBERS_AS_ROWS.values(), *MEMBER_RULES])
-RULES = st.tuples(SANE_LEADERS, SANE_MEMBERS)
 
 
 def quiet(trace: Trace) -> Iterator[tuple[object, ...]]:
@@ -266,3 +282,192 @@ def test_wherever_the_simulator_comes_the_explorer_has_been(
         assert seen in known, trace.outcome
     assert trace.outcome.kind != "loop" or exploration.loops
     assert {step.action for step in trace} <= set(ACTIONS)
+
+
+@given(old=RULES, new=RULES, mode=st.sampled_from([*MODES]))
+@settings(max_examples=25)
+def test_members_by_name_by_count_and_of_every_number_tell_the_same(
+    old: tuple[str, str], new: tuple[str, str], mode: str
+) -> None:
+    one, two = rule_jar(*old, latest=10), rule_jar(*new, latest=11)
+    named, counted = (
+        explored(upgrade(one, two, members=2, modes=mode), reduction=by_count).verdict for by_count in (False, True)
+    )
+    facts = ("kind", "most_dead", "silent", "ends_upgraded", "rebalances", "rebalances_without_deaths")
+    assert [getattr(named, fact) for fact in facts] == [getattr(counted, fact) for fact in facts]
+    every = explored(upgrade(one, two, members=None, modes=mode), limit=5000).verdict
+    assert every.stopped or every.kind == named.kind or not every.ok
+    assert every.kind == "deaths" or named.kind != "deaths" or every.stopped
+
+
+@given(old=RULES, new=RULES)
+@settings(max_examples=15)
+def test_a_run_that_goes_wrong_can_be_told_and_played(old: tuple[str, str], new: tuple[str, str]) -> None:
+    exploration = explored(upgrade(rule_jar(*old, latest=10), rule_jar(*new, latest=11)))
+    for claim, kind in (("no member dies", "deaths"), ("no loop", "loop"), ("ends upgraded", "")):
+        for example in examples(exploration, claim):
+            assert example.text()
+            for trace in (told(example), example.trace()):
+                assert trace.outcome.kind == kind or not kind
+                assert {step.action for step in trace} <= set(ACTIONS)
+                for before, after in zip(trace.steps, trace.steps[1:], strict=False):
+                    assert before.after == after.before
+    json.dumps(explore(*exploration.upgrade.jars).to_json())
+
+
+# What the explorer must know of rules that it has not seen.
+
+
+def test_the_explorer_has_a_class_for_every_version_that_a_rule_can_make_a_member_speak() -> None:
+    exploration = explored(upgrade(*jars(member="otherwise -> used - 1"), members=12))
+    assert exploration.verdict.kind == "deaths", "eleven bounces bring the first member down to v0"
+    spoken = {one.used for one in exploration.model.classes.all if one.status == "alive"}
+    assert spoken == set(range(12))
+
+
+def test_released_rules_have_the_classes_that_they_had() -> None:
+    classes = explored(upgrade("2.0.0", "2.3.1")).model.classes
+    assert [classes.text(i) for i in classes.living] == ["2.0.0 v3", "2.0.0 v4", "2.3.1 v3", "2.3.1 v4"]
+
+
+def test_jars_that_are_not_at_rest_among_themselves_are_told_from_their_first_rebalance_on() -> None:
+    old, new = jars(member="otherwise -> 99")
+    assert explored(upgrade(old, new)).counterexamples()[0].actions[1].name == "rebalance"
+    trace = simulate(Scenario(old=old, new=new))
+    assert (trace.steps[0].action, trace.steps[0].bounce) == ("start", 0)
+    assert simulate(Scenario(old=jars()[0], new=jars()[1])).steps[0].action == "close"
+
+
+def test_a_group_of_jars_that_never_rest_is_a_loop_from_the_start() -> None:
+    old, new = jars(member="otherwise -> used, rejoin")
+    trace = simulate(Scenario(old=old, new=new))
+    assert trace.outcome.kind == "loop" and len(trace)
+    (example,) = examples(explored(upgrade(old, new)), "no loop")
+    assert example.path.loop == 0 and not example.bounced
+    assert example.trace().outcome.kind == "loop"
+
+
+def test_two_jars_of_one_name_are_still_two() -> None:
+    one, two = (teaching("mine", latest=n, leader_rule=SOUND[0], member_rule="otherwise -> 99") for n in (10, 11))
+    (example,) = examples(explored(upgrade(one, two)))
+    assert example.trace().outcome.kind == "deaths"
+
+
+def test_a_jar_of_rows_is_called_own_where_it_has_no_name() -> None:
+    assert rule_jar(*SOUND, latest=10).name == "v10 own"
+    assert strategy_jar("mirror", latest=10, leader_rule=SOUND[0]).name == "v10 own / mirror"
+    assert (
+        strategy_jar("mirror", latest=10, leader_rule=" otherwise->used,used").leader_rule == "otherwise -> used, used"
+    )
+
+
+def test_jars_with_rows_travel_to_other_processes_and_stay_equal() -> None:
+    one: Upgrade = upgrade(*jars(), modes="crash")
+    assert pickle.loads(pickle.dumps(one)) == one and hash(pickle.loads(pickle.dumps(one))) == hash(one)
+    assert jar(jars()[0]).behaviour == jar(pickle.loads(pickle.dumps(jars()[0]))).behaviour
+
+
+# What a step says.
+
+
+def test_a_step_quotes_the_row_that_fired_for_the_leader_and_for_each_member() -> None:
+    old, new = jars(
+        "used > latest -> latest, 3; otherwise -> used, latest",
+        "received < used -> received, rejoin; otherwise -> used",
+    )
+    trace = simulate(Scenario(old=old, new=new, leader="B"))
+    assign, sync = (next(step for step in trace if step.action == action) for action in ("assign", "sync"))
+    assert "It answers v10 with 3 to A. Row 1 of its rule says so: “used > latest -> latest, 3”." in assign.why
+    assert "It answers v10 with 10 to B and C. Row 2 of its rule says so: “otherwise -> used, latest”." in assign.why
+    assert sync.why.startswith("A sent v11 and got v10 with 3. Row 1 of its rule says so: “received < used -> received")
+    assert "B and C sent v10 and got v10 with 10. Row 2 of its rule says so: “otherwise -> used”." in sync.why
+    assert {assign.source, sync.source} == {"a rule of one's own"}
+
+
+def test_a_told_run_quotes_the_rows_too() -> None:
+    old, new = jars(member="received < used -> die; otherwise -> used")
+    trace = told(examples(explored(upgrade(old, new)))[0])
+    assert "“received < used -> die”" in next(step.why for step in trace if step.action == "die")
+    assert "“otherwise -> smallest_used, smallest_supported”" in next(s.why for s in trace if s.action == "assign")
+
+
+def test_a_leader_of_ones_own_logs_nothing_of_versions_for_nobody_has_written_what() -> None:
+    old, new = jars()
+    lines = [line for step in simulate(Scenario(old=old, new=new, leader="B")) for line in step.log]
+    assert not [line for line in lines if "metadata" in line.text or "future" in line.text]
+
+
+@pytest.mark.parametrize("who", ["leader", "member"])
+def test_who_dies_of_a_row_is_told_which(who: str) -> None:
+    old, new = (
+        jars("future -> die; otherwise -> used, used")
+        if who == "leader"
+        else jars(member="received < used -> die; otherwise -> used")
+    )
+    death = simulate(Scenario(old=old, new=new, leader="B")).outcome.deaths[0]
+    row = "future -> die" if who == "leader" else "received < used -> die"
+    assert str(death.failure) == f"IllegalStateException: its rule, row 1: {row}"
+    assert (death.member, death.how) == (("B", "leading") if who == "leader" else ("A", "refusal"))
+
+
+# Links and pickers.
+
+
+def test_a_link_and_its_python_twin_hold_the_rows() -> None:
+    old, new = jars("used > latest -> latest, latest; otherwise -> used, smallest_supported")
+    one = Scenario(old=old, new=new, leader="A", order="A,B,C")
+    address = f"https://lab.example/#{link(one, 3, one).lstrip('#')}"
+    assert read_link(address) == (one, 3, one)
+    assert eval(one.python(), {"Scenario": Scenario, "teaching": teaching}) == one
+    assert json.loads(json.dumps(simulate(one).picks["old"]))["leader_rule"] == old.leader_rule
+    bench = Bench(address)
+    assert bench.scenario == one and bench.pinned == one
+
+
+def test_the_longest_rules_fit_into_a_link() -> None:
+    long = "; ".join(
+        ["used > latest -> latest, latest"] * 11 + ["otherwise -> smallest_used, smallest_supported_of_all"]
+    )
+    rows = own_leader_rule(long)
+    assert 400 < len(rows) <= LONGEST
+    one = Scenario(old=teaching("v10 jar", latest=10, leader_rule=rows, member_rule=SOUND[1]), new="2.4.0")
+    assert read_link(link(one, 0, one)).pinned == one
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "otherwise -> __import__(os), 1",
+        "<img src=x onerror=alert(1)> -> 1, 1; otherwise -> 1, 1",
+        "->" * 400,
+        "().__class__ -> 1, 1; otherwise -> 1, 1",
+        "mirrorr",
+        ["otherwise -> 1, 1"],
+        7,
+    ],
+)
+def test_a_link_with_a_hostile_rule_is_refused_with_a_sentence(rule: object) -> None:
+    hostile = {"name": "x", "latest": 11, "leader_rule": rule, "member_rule": "mirror"}
+    with pytest.raises(ImpossibleScenarioError) as caught:
+        read_link("#run=" + urlsafe_b64encode(json.dumps({"old": hostile}).encode()).decode())
+    assert str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_pick_keeps_the_readers_own_rules_and_they_can_be_picked_again() -> None:
+    old, new = jars()
+    first = form(Scenario(old=old, new=new, leader="A", order="A,B,C"))
+    assert picked(changed(first, {"leader": "B"})).old == old
+    other = changed(first, {"new_strategy": "mirror"})
+    offers = dict(choices(other)["new_strategy"])  # type: ignore[call-overload]
+    back = next(value for value, text in offers.items() if text == "v11 mine (own rules)")
+    assert picked(changed(other, {"new_strategy": back})).new == new
+    assert picked(other).old == old and picked(other).new != new
+
+
+@pytest.mark.parametrize(
+    "spelled", ["{", "{}", '{"name": 1}', '{"name": "x", "latest": 11, "leader_rule": "no", "member_rule": "no"}']
+)
+def test_a_picker_with_no_jar_in_it_is_refused(spelled: str) -> None:
+    first = form(Scenario(old=jars()[0], new=jars()[1]))
+    with pytest.raises(ImpossibleScenarioError):
+        picked(changed(first, {"old_strategy": spelled}))

@@ -135,7 +135,7 @@ def _strategies(picked: Form, mine: str, version: int) -> list[list[str]]:
         if own[0] != picked[mine]:
             jar = replace(jar, name=re.sub(r"\bv\d+\b", f"v{version}", jar.name))
             jar = jar_of(jar_text(jar, latest=version))
-        offers.append([jar_text(jar), jar.name])
+        offers.append([jar_text(jar), f"{jar.name} (own rules)"])
     return offers
 
 

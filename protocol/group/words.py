@@ -240,10 +240,12 @@ def _by_rows(binary: Binary, sent: Sequence[Sent], rows: Sequence[tuple[str, str
     """Which row of the leader's own rule gave whom what."""
     told = [f"It cannot read a subscription newer than v{binary.latest}: this is true version probing."] * probing
     for row in sorted({row for _, row in rows}):
-        mine = [(who, message) for message, (who, its) in zip(sent, rows, strict=True) if its == row]
-        who = sorted(name for name, _ in mine)
-        got = sorted({pair(message.version, message.supported) for _, message in mine})
-        told.append(f"{names(who, all_of=len(sent))} {verb(who, 'gets', 'get')} {' and '.join(got)}. {quoted(row)}")
+        got: dict[str, list[str]] = {}
+        for message, (name, its) in zip(sent, rows, strict=True):
+            if its == row:
+                got.setdefault(pair(message.version, message.supported), []).append(name)
+        each = [f"{numbers} to {names(sorted(who), all_of=len(sent))}" for numbers, who in got.items()]
+        told.append(f"It answers {' and '.join(each)}. {quoted(row)}")
     return " ".join(told)
 
 
@@ -287,16 +289,18 @@ def _because(binary: Binary, sent: Sequence[Sent], *, probing: bool) -> str:
 def telling(heard: Sequence[Told], everyone: int) -> tuple[str, str, str]:
     """Title, why and tag of a SyncGroup answer: the gravest news first."""
     title, why, tag = _news(heard, everyone)
-    rows: dict[tuple[str, int, int | None, int | None], list[str]] = {}
-    for one in heard:
+    told: dict[str, dict[str, list[str]]] = {}
+    for one in sorted(heard, key=lambda one: not one.changed):
         if row := one.row:
-            rows.setdefault((row, one.before, one.version, one.second), []).append(one.name)
-    if rows:
+            got = f"sent v{one.before} and got {pair(one.version, one.second)}"
+            told.setdefault(row, {}).setdefault(got, []).append(one.name)
+    if told:
         first = next((one for one in heard if one.changed), heard[0])
-        why = ("" if first.row else f"{why} ") + " ".join(
-            f"{names(who)} sent v{before} and got {pair(version, second)}. {quoted(row)}"
-            for (row, before, version, second), who in rows.items()
-        )
+        quotes = []
+        for row, whom in told.items():
+            said = "; ".join(f"{names(who, all_of=everyone)} {what}" for what, who in whom.items())
+            quotes.append(f"{said[:1].upper()}{said[1:]}. {quoted(row)}")
+        why = " ".join(quotes if first.row else [why, *quotes])
         if tag == "poison":
             most = next(one.binary.latest for one in heard if one.poisoned)
             why += f" The jar supports v1 to v{most}. Nothing fails yet: the next subscription will."

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..machine import MEMBER
-from ..strategies import leader_rule, member_rule, sentence
+from ..strategies import leader_rule, member_rule, quoted, sentence
 from ..trace import Death, Failure, GroupView, MemberView, Outcome, Sent, Step, Trace, View
 from ..versions import EARLIEST_PROBEABLE, UNKNOWN
 from .named import NOBODY, PENDING, Named
@@ -194,7 +194,7 @@ class _Writer:
             "assign",
             [head],
             f"{head} answers",
-            f"{rule.title}.",
+            " ".join(map(quoted, sorted(set(verdict.rows)))) or f"{rule.title}.",
             messages=sent,
             source=rule.source,
             tag="probing" if verdict.probing else "",
