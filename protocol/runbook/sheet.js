@@ -185,8 +185,8 @@ function attachRunbook({ model, el }) {
 
 /** Show every plan that a static page holds; the runs that come with it can be watched. */
 function openRunbooks() {
-  for (const host of document.querySelectorAll("div.vp-runbook:not([data-mounted])")) {
-    host.dataset.mounted = "true";
+  for (const host of document.querySelectorAll("div.vp-runbook:not([data-opened])")) {
+    host.dataset.opened = "true"; // the players of the page leave it alone: to them it is mounted
     const data = JSON.parse(host.querySelector("script").textContent);
     const under = html("div", { hidden: true, style: "margin-top:16px" });
     host.after(under);
