@@ -135,6 +135,12 @@ def test_more_than_is_shown_is_cut_with_a_sentence() -> None:
     assert HexView(POISON).data["parts"][0]["cut"] == ""
 
 
+def test_of_a_large_group_the_first_messages_are_shown_with_a_sentence() -> None:
+    view = HexView(json.dumps({"protocol": "stream", "members": [{"metadata": ENVELOPE.hex()}] * 100}))
+    assert len(view.data["parts"]) == 12 and view.data["more"] == "The first 12 of 100 messages are shown."
+    assert HexView(ENVELOPE).data["more"] == ""
+
+
 @pytest.mark.parametrize(
     ("pasted", "options", "error"),
     [

@@ -21,6 +21,9 @@ from .rows import MOST, part_of
 
 __all__ = ["MOST", "HexView", "module"]
 
+MOST_PARTS = 12
+"""So many messages of one paste are shown."""
+
 ENTRY = "export { begin, mount };\nexport default { render: attach };\n"
 
 
@@ -63,13 +66,14 @@ class HexView(anywidget.AnyWidget):
         else:
             layers = (pasted,) if isinstance(pasted, Layer) else pasted
         reader = known_release(release).name if release else ""
-        parts = [part_of(one, reader) for one in layers]
+        parts = [part_of(one, reader) for one in layers[:MOST_PARTS]]
+        more = f"The first {MOST_PARTS} of {len(layers)} messages are shown." if len(layers) > MOST_PARTS else ""
         names = [row[3] for part in parts for row in part["rows"]]
         if field and field not in names:
             raise ValueError(f"no field is called {field!r} (allowed: {', '.join(dict.fromkeys(names))})")
         # the innermost: an envelope has a version too
         index = len(names) - 1 - names[::-1].index(field) if field else -1
-        super().__init__(data={"title": title, "parts": parts}, index=index)
+        super().__init__(data={"title": title, "parts": parts, "more": more}, index=index)
 
     def __repr__(self) -> str:
         return f"HexView({', '.join(_size(part) for part in self.data['parts'])})"

@@ -18,13 +18,14 @@ export function grid(part, owner, { at, pin }) {
   const endsEarly = !part.cut && part.rows.some((row) => row.problem && row.start >= part.size);
   let cells = [];
   let letters = [];
+  let worn = [];
   let abreast = 0;
   let current = 0;
 
-  const classes = (i) => {
-    const row = part.rows[owner[i]];
-    return [sorts[i], owner[i] !== owner[i - 1] && "first", row?.problem && "bad", row?.problem && i === row.start && "here"].filter(Boolean).join(" ");
-  };
+  const classes = owner.map((at, i) => {
+    const row = part.rows[at];
+    return [sorts[i], at !== owner[i - 1] && "first", row?.problem && "bad", row?.problem && i === row.start && "here"].filter(Boolean).join(" ");
+  });
   const name = (i) => {
     const row = part.rows[owner[i]];
     const read = row?.problem ? "cannot be read" : "";
@@ -34,9 +35,10 @@ export function grid(part, owner, { at, pin }) {
   function draw(count) {
     if (count === abreast) return;
     abreast = count;
-    cells = Array.from(bytes, (byte, i) => html("span", { role: "gridcell", class: `byte ${classes(i)}`, tabindex: i === current ? 0 : -1, "data-at": i, "aria-label": name(i) },
+    worn = [...classes];
+    cells = Array.from(bytes, (byte, i) => html("span", { role: "gridcell", class: `byte ${classes[i]}`, tabindex: i === current ? 0 : -1, "data-at": i, "aria-label": name(i) },
       byte.toString(16).padStart(2, "0")));
-    letters = Array.from(bytes, (byte, i) => html("span", { class: `letter ${classes(i)}`, "data-at": i }, shown(byte)));
+    letters = Array.from(bytes, (byte, i) => html("span", { class: `letter ${classes[i]}`, "data-at": i }, shown(byte)));
     const rows = [];
     for (let i = 0; i < bytes.length; i += count) {
       const gap = i + count > bytes.length ? count - (bytes.length - i) : 0;
@@ -78,16 +80,17 @@ export function grid(part, owner, { at, pin }) {
     Home: () => 0, End: () => bytes.length - 1,
   };
 
-  /** Light these bytes: the field's own, and fainter the field's that they are inside of. */
+  /** Light these bytes: the field's own, and fainter the field's that they are inside of. Only what changes is touched. */
   function mark(row, around, pinned) {
-    const inside = (which, i) => which && i >= which.start && i < which.end;
-    cells.forEach((cell, i) => {
-      for (const one of [cell, letters[i]]) {
-        one.classList.toggle("lit", Boolean(inside(row, i)));
-        one.classList.toggle("around", Boolean(inside(around, i) && !inside(row, i)));
-      }
-      cell.classList.toggle("pinned", Boolean(inside(pinned, i)));
-    });
+    const inside = (which, i) => Boolean(which && i >= which.start && i < which.end);
+    for (let i = 0; i < bytes.length; i++) {
+      const looks = inside(row, i) ? "lit" : inside(around, i) ? "around" : "";
+      const wanted = `${classes[i]} ${looks} ${inside(pinned, i) ? "pinned" : ""}`;
+      if (wanted === worn[i]) continue;
+      worn[i] = wanted;
+      cells[i].className = `byte ${wanted}`;
+      letters[i].className = `letter ${wanted}`;
+    }
   }
 
   return {

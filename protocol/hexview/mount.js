@@ -90,6 +90,7 @@ export function mount(host, data, opts = {}) {
   }
   if (data.title) root.append(html("p", { class: "title" }, data.title));
   root.append(...parts.map((one) => one.element));
+  if (data.more) root.append(html("p", { class: "cut" }, data.more));
 
   function go(to, { quiet = false } = {}) {
     index = to >= 0 && to < first ? Math.trunc(to) : -1;

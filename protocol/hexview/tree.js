@@ -38,7 +38,7 @@ export function tree(part, { at, pin }) {
     return html("div", {
       role: "treeitem", class: `row ${row.sort ? `layer ${row.sort}` : ""}${row.problem ? " bad" : ""}`, style: `--depth: ${row.depth}`,
       "aria-level": row.depth + 1, "aria-expanded": parents.has(row.index) ? "true" : null, tabindex: row.index ? -1 : 0, "data-row": row.index,
-      "aria-label": [row.name + says, `bytes ${place}`, row.meaning].filter(Boolean).join(", "),
+      "aria-selected": "false", "aria-label": [row.name + says, `bytes ${place}`, row.meaning].filter(Boolean).join(", "),
     },
     html("span", { class: "says" }, html("span", { class: "name" }, row.problem ? "✕ " : "", ...pieces(row.name)), says),
     html("span", { class: "place" }, place),
@@ -47,6 +47,7 @@ export function tree(part, { at, pin }) {
   });
   const element = html("div", { class: "tree", role: "tree", "aria-label": "Fields" }, ...items);
   let current = 0;
+  let marked = [];
 
   const place = (event) => { const item = event.target.closest("[data-row]"); return item ? Number(item.dataset.row) : null; };
   const point = (event) => { const i = place(event); if (i !== null) at(i); };
@@ -76,12 +77,16 @@ export function tree(part, { at, pin }) {
   return {
     element,
     mark(row, around, pinned) {
-      items.forEach((item, i) => {
-        item.classList.toggle("lit", row?.index === i);
-        item.classList.toggle("around", around.has(i));
-        item.classList.toggle("pinned", pinned?.index === i);
-        item.setAttribute("aria-selected", pinned?.index === i ? "true" : "false");
-      });
+      for (const item of marked) {
+        item.classList.remove("lit", "around", "pinned");
+        item.setAttribute("aria-selected", "false");
+      }
+      marked = [...[row, pinned].filter(Boolean).map((one) => items[one.index]), ...[...around].map((i) => items[i])];
+      for (const i of around) items[i].classList.add("around");
+      if (row) items[row.index].classList.add("lit");
+      if (!pinned) return;
+      items[pinned.index].classList.add("pinned");
+      items[pinned.index].setAttribute("aria-selected", "true");
     },
     key(event) {
       if (keys[event.key]) focus(keys[event.key]());
