@@ -39,7 +39,7 @@ html_theme = "sphinx_book_theme"
 html_title = "Version probing"
 html_static_path = ["_static"]
 html_css_files = ["book.css"]
-html_js_files = [("book.js", {"defer": "defer"})]
+html_js_files = [("book.js", {"defer": "defer"}), ("progress.js", {"defer": "defer"})]
 html_copy_source = True
 html_show_sourcelink = False
 html_show_copyright = False
@@ -55,6 +55,7 @@ html_theme_options: dict[str, Any] = {
     "show_toc_level": 2,
     "use_download_button": True,
     "use_fullscreen_button": False,
+    "navbar_persistent": [],
     "path_to_docs": "notebooks",
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
@@ -65,6 +66,7 @@ if repository:
     html_theme_options["use_repository_button"] = True
     html_theme_options["launch_buttons"] = {
         "binderhub_url": "https://mybinder.org",
+        "colab_url": "https://colab.research.google.com",
         "notebook_interface": "jupyterlab",
     }
 

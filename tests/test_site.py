@@ -260,5 +260,6 @@ def test_where_the_project_is_published_there_are_links_that_launch(
     assert ended.returncode == 0, ended.stdout + ended.stderr
     text = (tmp_path / "html" / f"{name}.html").read_text(encoding="utf-8")
     path = f"notebooks/{name}.ipynb"
-    assert f"https://mybinder.org/v2/gh/somebody/version-probing/main?urlpath=lab/tree/{path}" in text
+    assert f'"https://mybinder.org/v2/gh/somebody/version-probing/main?urlpath=lab/tree/{path}"' in text
+    assert f'"https://colab.research.google.com/github/somebody/version-probing/blob/main/{path}"' in text
     assert "https://somebody.github.io/version-probing/_static/preview.png" in text

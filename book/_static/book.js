@@ -38,6 +38,23 @@
     box.setAttribute("aria-label", "The table");
   }
 
+  // Colab has not our package, and what PyPI calls `protocol` is another one: the reader is told before the page goes.
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest?.('a[href*="//colab.research.google.com/github/"]');
+    const [, repository, branch] = link?.href.match(/\/github\/([^/]+\/[^/]+)\/blob\/([^/]+)\//) ?? [];
+    if (!repository || link.closest("dialog")) return;
+    event.preventDefault();
+    const line = `%pip install anywidget graphviz git+https://github.com/${repository}@${branch}`;
+    const box = make("dialog", { class: "colab", "aria-label": "Open in Colab", onclose: () => box.remove() },
+      make("p", {}, "Colab has not the package of this book. Run this in a cell of its own first:"), make("code", {}, line),
+      make("form", { method: "dialog", class: "live-tools" },
+        make("button", { type: "button", class: "live-button", onclick: () => navigator.clipboard?.writeText(line) }, "Copy"),
+        make("a", { class: "live-button", href: link.href, target: "_blank", rel: "noopener" }, "Open Colab"),
+        make("button", { class: "live-button" }, "Close")));
+    document.body.append(box);
+    box.showModal();
+  });
+
   const top = article.querySelector(":scope > section");
   const bar = make("div", { class: "book-bar" });
   article.prepend(bar);

@@ -138,6 +138,70 @@ def test_the_catalogue_is_filtered_as_one_types(page: Page, at: Callable[[str], 
     assert rows.count() < 10
 
 
+COLAB = "https://colab.research.google.com/github/somebody/version-probing/blob/main/notebooks/02-the-group.ipynb"
+
+
+def test_before_colab_the_reader_is_told_what_to_install_there(page: Page, at: Callable[[str], str]) -> None:
+    page.goto(at(SHORT))
+    page.evaluate(f"document.querySelector('article').insertAdjacentHTML('afterbegin', '<a href={COLAB}>Colab</a>')")
+    page.get_by_role("link", name="Colab", exact=True).click()
+    box = page.get_by_role("dialog", name="Open in Colab")
+    expect(box).to_contain_text("%pip install anywidget graphviz git+https://github.com/somebody/version-probing@main")
+    expect(box.get_by_role("link", name="Open Colab")).to_have_attribute("href", COLAB)
+    box.get_by_role("button", name="Close").click()
+    expect(box).to_have_count(0)
+
+
+# How far the reader is
+
+
+@pytest.mark.parametrize("from_a_file", [False, True])
+def test_what_a_reader_marks_and_guesses_is_kept_in_the_browser_until_it_is_forgotten(
+    page: Page, site: Path, at: Callable[[str], str], shot: Any, from_a_file: bool
+) -> None:
+    def address(name: str) -> str:
+        return (site / f"{name}.html").as_uri() if from_a_file else at(name)
+
+    mark = page.locator(".bd-links .progress-mark")
+    page.goto(address(SHORT))
+    expect(page.get_by_role("button", name="Forget my progress")).to_be_hidden()
+    quiz = page.locator("#quiz").get_by_label("Your answer to question 2")
+    quiz.fill("never at once")
+    page.get_by_label("Exercise 1 done").check()
+    page.get_by_label("Quiz done").check()
+    expect(mark).to_have_text("2/4")
+    shot(page.locator("#quiz"), "site-quiz")
+
+    page.goto(address("index"))
+    row = page.locator(".toctree-wrapper li", has_text="The group")
+    expect(row.locator(".progress-mark")).to_have_text("2/4")
+    shot(page, "site-progress")
+
+    page.goto(address(SHORT))
+    expect(quiz).to_have_value("never at once")
+    expect(page.get_by_label("Quiz done")).to_be_checked()
+    page.get_by_label("Exercise 2 done").check()
+    page.get_by_label("I have read this chapter").check()
+    expect(mark).to_have_text("✓")
+    page.get_by_role("button", name="Forget my progress").click()
+    expect(mark).to_have_count(0)
+    expect(page.get_by_label("Quiz done")).not_to_be_checked()
+    expect(quiz).to_have_value("")
+    page.reload()
+    expect(page.get_by_label("Quiz done")).not_to_be_checked()
+    assert not page.evaluate("Object.keys(localStorage).filter((one) => one.startsWith('version-probing'))")
+
+
+def test_where_nothing_can_be_kept_nothing_is_offered(page: Page, at: Callable[[str], str]) -> None:
+    page.add_init_script(
+        "const set = Storage.prototype.setItem; Storage.prototype.setItem = function (key, value) {"
+        " if (key.startsWith('version-probing')) throw new Error('not here'); set.call(this, key, value); }"
+    )
+    page.goto(at(SHORT))
+    expect(page.locator(".vp-host[data-ready]").first).to_be_attached()
+    expect(page.get_by_label("Quiz done")).to_have_count(0)
+
+
 # Presented and printed
 
 
