@@ -17,6 +17,10 @@ from collections.abc import Sequence
 class VersionProbingError(Exception):
     """Anything that this package tells its user; the message is one sentence."""
 
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows in place of a traceback: who made the mistake does not read our source."""
+        return [f"{type(self).__name__}: {self}"]
+
 
 class DecodeError(VersionProbingError, ValueError):
     """Bytes that cannot be read: at which offset, in which field, and why.

@@ -35,6 +35,11 @@ def test_a_mistake_is_one_sentence_on_one_line(error: VersionProbingError, built
     assert issubclass(type(error), builtin)
 
 
+@each
+def test_a_notebook_shows_the_sentence_and_no_traceback(error: VersionProbingError, builtin: type[Exception]) -> None:
+    assert error._render_traceback_() == [f"{type(error).__name__}: {error}"]
+
+
 def test_a_decode_error_tells_where_and_in_which_field() -> None:
     error = DecodeError("needs 4 bytes, 1 is left", offset=7, field="version")
     assert str(error) == "at byte 7, version: needs 4 bytes, 1 is left"
