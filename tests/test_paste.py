@@ -11,7 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocol import wire
-from protocol.messages import LATEST_OFFSET, Assignment, AssignmentInfo, Subscription, SubscriptionInfo, TaskId
+from protocol.messages import (
+    LATEST_OFFSET,
+    Assignment,
+    AssignmentInfo,
+    Subscription,
+    SubscriptionInfo,
+    TaskId,
+    TopicPartition,
+)
 from protocol.paste import NotBytes, Part, read_paste, seen_by, taken_apart, unpack
 from protocol.paste.layers import GROUP_RECORD, HEAD, meaning_of
 from protocol.releases import release
@@ -187,6 +195,17 @@ def test_an_envelope_that_was_cut_is_one_still_and_so_is_the_letter_in_it(cut: i
         assert [field.value for field in layer.inner[0].fields[:2]] == [4, 5]
         assert layer.payload is None, "a reader does not get as far"
     assert bool(layer.problem) == (cut != 18 + len(SUBSCRIPTION))
+
+
+@pytest.mark.parametrize("cut", range(35, 54))
+def test_an_assignment_that_was_cut_within_its_letter_is_no_subscription(cut: int) -> None:
+    letter = wire.encode_assignment_info(AssignmentInfo(4, 4))
+    whole = wire.encode_assignment(
+        Assignment((TopicPartition("orders", 0), TopicPartition("orders", 1)), letter), version=1
+    )
+    layer = taken_apart(Part(data=whole[:cut]))
+    assert layer.kind == wire.CONSUMER_ASSIGNMENT
+    assert layer.problem is not None and layer.problem.name == "user_data"
 
 
 @pytest.mark.parametrize("form", FORMS)

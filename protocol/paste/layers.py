@@ -94,23 +94,31 @@ def _short_envelope(data: bytes) -> str:
 
     Older clients write a subscription of v1 without owned partitions, and what is copied from a screen is often cut.
     """
-    if data[:1] != b"\0" or not 1 <= data[1] <= wire.ENVELOPE_LATEST or wire.identify(data).kind in _ENVELOPES:
+    if data[:1] != b"\0" or not 1 <= data[1] <= wire.ENVELOPE_LATEST:
         return ""
-    *_, end = wire.fields(data, wire.CONSUMER_SUBSCRIPTION)
-    if end.problem and end.name == "owned_partitions" and end.offset == len(data):
+    ends = {kind: wire.fields(data, kind)[-1] for kind in _ENVELOPES}
+    subscription, assignment = ends.values()
+    whole = wire.identify(data).kind
+    if whole in _ENVELOPES:  # with a letter that makes no sense, it may be an assignment that was cut within its own
+        cut = assignment.problem and assignment.name == "user_data" and _begins_a_letter(data, assignment.offset + 4)
+        return wire.CONSUMER_ASSIGNMENT if cut and wire.decode(data, kind=whole).problem else ""
+    if subscription.problem and subscription.name == "owned_partitions" and subscription.offset == len(data):
         return wire.CONSUMER_SUBSCRIPTION
-    stops: dict[str, int] = {}
-    for kind in _ENVELOPES:
-        *read, last = wire.fields(data, kind)
-        named = [field.value for field in read if isinstance(field.value, str)]
-        if last.problem and named and all(name and name.isprintable() for name in named):
-            stops[kind] = last.offset
-    if len(set(stops.values())) == 1 and len(stops) > 1:  # user data or a count: a letter begins with a small int
-        at = next(iter(stops.values())) + 4
-        return (
-            wire.CONSUMER_SUBSCRIPTION if 1 <= int.from_bytes(data[at : at + 4].ljust(4, b"\xff"), "big") < 1000 else ""
-        )
+    stops = {kind: end.offset for kind, end in ends.items() if end.problem and _has_names(data, kind)}
+    if len(stops) > 1 and subscription.offset == assignment.offset:  # user data, or a count of partitions
+        return wire.CONSUMER_SUBSCRIPTION if _begins_a_letter(data, subscription.offset + 4) else ""
     return max(stops, key=stops.__getitem__, default="")
+
+
+def _begins_a_letter(data: bytes, at: int) -> bool:
+    """Whether a small int stands there, as at the front of every Streams payload."""
+    return 1 <= int.from_bytes(data[at : at + 4].ljust(4, b"\xff"), "big") < 1000
+
+
+def _has_names(data: bytes, kind: str) -> bool:
+    """Whether the texts in what can be read are names, and there is one."""
+    named = [field.value for field in wire.fields(data, kind)[:-1] if isinstance(field.value, str)]
+    return bool(named) and all(name and name.isprintable() for name in named)
 
 
 def _record(part: Part) -> Layer:
