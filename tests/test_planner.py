@@ -121,6 +121,21 @@ def test_the_setting_that_a_release_chokes_on_is_unsafe_and_never_advised() -> N
     assert plan("3.4.1", "3.5.2").upgrade_from == "3.4"
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "asked", "first"),
+    [
+        ("2.3.1", "3.9.1", "banana", "upgrade.from=2.3 in place of banana: safe if"),
+        ("2.3.1", "3.9.1", "0.11.0", "upgrade.from=2.3 in place of 0.11.0: safe if"),
+        ("1.1.1", "2.0.0", "none", "upgrade.from=1.1 in place of none: safe if"),
+        ("3.4.1", "3.5.1", "3.4", "3.5.2 in place of 3.5.1: safe, but where"),
+    ],
+)
+def test_in_place_of_a_wrong_setting_the_right_one_is_named(old: str, new: str, asked: str, first: str) -> None:
+    advice = plan(old, new, upgrade_from=asked)
+    assert advice.verdict == "unsafe" and advice.instead[0].startswith(first)
+    assert advice.way_back is not None and asked not in advice.way_back.half
+
+
 def test_without_the_setting_the_roll_over_2_4_is_unsafe_though_the_versions_agree() -> None:
     advice = plan("2.3.1", "2.4.1", upgrade_from="none")
     assert advice.verdict == "unsafe"

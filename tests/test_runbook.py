@@ -160,6 +160,19 @@ def test_page_and_markdown_say_what_the_plan_says(old: str, new: str, members: i
         assert reason.source in text and "".join(part for part, _ in parts(reason.source)) == reason.source
 
 
+def test_a_better_way_can_be_picked() -> None:
+    for picked, name in ((PICKS[1], "2.2.2"), (PICKS[2], "3.5.2"), (PICKS[5], "3.9.2")):
+        runbook = Runbook("2.3.0", "2.3.1")
+        runbook.pick(**picked)
+        way = runbook.sheet["instead"][0]
+        assert way["name"] == name and way["pick"] == {"new": name}
+        asked(runbook, plan=way["pick"])
+        assert runbook.advice.ok
+    runbook = Runbook("2.3.1", "3.9.1", upgrade_from="banana")
+    asked(runbook, plan=runbook.sheet["instead"][0]["pick"])
+    assert runbook.advice.ok and runbook.advice.upgrade_from == "2.3"
+
+
 def test_the_parts_of_the_odds_add_up_and_stay_few() -> None:
     for members in (3, 5, 9):
         odds = Runbook("2.0.1", "2.1.1", members=members).sheet["odds"]

@@ -199,8 +199,10 @@ def _advise(
         distribution=_distribution(report),
         depends=_depends(report, survival),
         signs=shown,
-        instead=_instead(old, new, impossible or unsafe, verdict, has) if back else (),
-        way_back=_way_back(old, new, members, threads, static, has, todo) if back else None,
+        instead=_instead(old, new, impossible or unsafe, verdict, has, asked) if back else (),
+        way_back=_way_back(old, new, members, threads, static, has, todo if conditions or verdict == SAFE else ())
+        if back
+        else None,
         bounds=(*(() if report is None else report.verdict.bounds), *_LEFT_OUT),
         danger=danger(old, new, members=members, threads=threads, static=static, setting=setting) if shows else None,
         run=planned(
@@ -301,11 +303,23 @@ def _signs(trace: Trace, todo: Sequence[Round], old: Release, new: Release, memb
 
 
 def _instead(
-    old: Release, new: Release, worst: Sequence[Reason], verdict: str, has: frozenset[str] | None
+    old: Release,
+    new: Release,
+    worst: Sequence[Reason],
+    verdict: str,
+    has: frozenset[str] | None,
+    asked: str | None,
 ) -> tuple[str, ...]:
     if verdict in (SAFE, SAFE_IF):
         return ()
-    told = []
+    told: list[str] = []
+    same: list[str] = []
+    if asked is not None:
+        unasked = _advise(old, new, 3, 1, None, False, False, has, back=False)
+        if unasked.ok and unasked.upgrade_from != asked:
+            same.append(f"upgrade.from={unasked.upgrade_from or 'none'} in place of {asked}: {unasked.headline}")
+    if same and (takes(new, str(asked)) or not any(takes(row, str(asked)) for row in _better(old, new, has))):
+        return tuple(same)
     for name in stopovers(old, new):
         first = _advise(old, release(name), 3, 1, None, False, False, has, back=False)
         then = _advise(release(name), new, 3, 1, None, False, False, has, back=False)
@@ -315,10 +329,11 @@ def _instead(
     cached = next((one for one in worst if one.name == "cached assignment"), None)
     if cached:
         told.append("each instance is kept down for longer than session.timeout.ms, or without group.instance.id")
-    elif not told:
+    elif not any(way.startswith("by ") for way in told):
         for row in _better(old, new, has):
             better = _advise(old, row, 3, 1, None, False, False, has, back=False)
             told.append(f"{row.name} in place of {new.name}: {SAFE if better.verdict == SAFE else better.headline}")
+    told += same
     told.append(
         "offline: stop every instance, then start them all on the new jar; the application does no work meanwhile"
     )
@@ -354,15 +369,13 @@ def _way_back(
     blocks = tuple(one for one in home.reasons if one.effect not in ("note", "versions"))
     text = f"From {new.name} to {old.name}: {home.headline}."
     turn = ""
-    if home.ok and number(new) > number(old):
+    if home.ok and ahead and number(new) > number(old):
         half = "Half way through the first round" if len(ahead) > 1 else "Half way"
         turn = f"{half}, bounce the upgraded instances back, in any order; the others need nothing."
         if any(one.before_start for one in home.rounds):
             turn += " What is to be deleted from disk is to be deleted then, too."
-        if len(ahead) > 1 and ahead[0].upgrade_from:
-            turn += (
-                f" Once the second round has begun, set upgrade.from={ahead[0].upgrade_from} everywhere again first."
-            )
+        if len(ahead) > 1 and (held := home.upgrade_from):
+            turn += f" Once the second round has begun, set upgrade.from={held} everywhere again first."
     return WayBack(
         verdict=home.verdict,
         text=f"{text} {turn}".rstrip(),

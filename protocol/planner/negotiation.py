@@ -164,11 +164,12 @@ def _static(old: Release, new: Release, members: int, threads: int, numbers: str
             effect="unsafe",
         )
     waits = any(way.outcome.kind == "old version" for way in ways)
+    well = _KINDS["ok"] if old.latest != new.latest else "nothing to negotiate"
     text = f"No member dies, over {covered} of {count} static members that are back in time."
     if waits:
         text += " The group may still speak the old version at the end: the next rebalance takes it up."
     return None, Reason(
-        name="metadata version", title=f"{numbers}: negotiated well", text=text, source=source, effect="versions"
+        name="metadata version", title=f"{numbers}: {well}", text=text, source=source, effect="versions"
     )  # fmt: skip
 
 

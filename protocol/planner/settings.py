@@ -67,7 +67,7 @@ def reasons_of_setting(
                 told.append(
                     Reason(
                         name=f"without upgrade.from: {one.name}",
-                        title="the versions are negotiated well, and the roll is unsafe all the same"
+                        title="without upgrade.from EAGER and COOPERATIVE members share a group, and nothing complains"
                         if one.name.startswith(("eager", "cooperative"))
                         else f"nothing keeps {high.name} to the old format",
                         text=one.text,

@@ -110,8 +110,8 @@ class Runbook(bench.Bench):
         text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
         plain = "\n".join(_plain(self.markdown()))
         return (
-            f'<div class="vp-host vp-runbook" data-mounted="elsewhere">\n{plain}\n<script type="application/json">{text}</script></div>\n'
-            f"{self._script()}"
+            f'<div class="vp-host vp-runbook" data-mounted="elsewhere">\n{plain}\n'
+            f'<script type="application/json">{text}</script></div>\n{self._script()}'
         )
 
     def html(self, title: str = "") -> str:

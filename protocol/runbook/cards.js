@@ -82,7 +82,7 @@ export function why(data) {
 
 export function instead(data, { ask }) {
   return block("Instead", html("ul", { class: "list" }, ...data.instead.map((way, i) => html("li", {}, way.text,
-    way.pick && ask ? html("span", {}, " ", plain(`instead:${i}`, `Plan ${way.pick}`, () => ask({ new: way.pick }))) : null))));
+    way.pick && ask ? html("span", {}, " ", plain(`instead:${i}`, `Plan ${way.name}`, () => ask(way.pick))) : null))));
 }
 
 export function back({ back }) {

@@ -113,7 +113,8 @@ def _instead(way: str) -> dict[str, Any]:
     name, place, _ = way.partition(" in place of ")
     if not place:
         name = way.removeprefix("by ").partition(":")[0] if way.startswith("by ") else ""
-    return {"text": capital(way) + ".", "pick": name}
+    pick = {"upgrade_from": ""} if name.startswith("upgrade.from=") else {"new": name}
+    return {"text": capital(way) + ".", "pick": pick if name else None, "name": name}
 
 
 def _back(back: WayBack, advice: Advice) -> dict[str, Any]:
