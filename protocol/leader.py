@@ -205,7 +205,7 @@ def _refuse(binary: Binary, seen: Sequence[Seen], refusal: Refusal) -> Decision:
         text = f"unable to decode subscription data: version={refusal.future}"
         return Decision((), Failure("TaskAssignmentException", text))
     if refusal.key == "cannot write the assignment":
-        text = f"version must be between 1 and {binary.latest}; was: {refusal.version}"
+        text = f"version must be between 1 and {binary.latest}; was: {refusal.version}, by {refusal.row}"
         return Decision((), Failure("IllegalArgumentException", text))
     if refusal.key not in REFUSALS:
         return Decision((), Failure("IllegalStateException", f"its rule, {refusal.key}"))

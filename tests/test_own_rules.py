@@ -6,6 +6,7 @@ import json
 import pickle
 from base64 import urlsafe_b64encode
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -110,7 +111,8 @@ def test_a_leader_that_is_to_write_an_impossible_version_dies_and_nobody_is_answ
     assert not verdict.replies
     assert verdict.refusal is not None and verdict.refusal.key == "cannot write the assignment"
     trace = simulate(Scenario(old=jars(f"otherwise -> {version}, latest")[0], new="2.4.0"))
-    assert trace.outcome.deaths[0].failure.text.startswith("version must be between 1 and 10; was: ")
+    said = trace.outcome.deaths[0].failure.text
+    assert said.startswith("version must be between 1 and 10; was: ") and f", by row 1: otherwise -> {version}" in said
     assert {death.how for death in trace.outcome.deaths} == {"leading"}
 
 
@@ -471,3 +473,29 @@ def test_a_picker_with_no_jar_in_it_is_refused(spelled: str) -> None:
     first = form(Scenario(old=jars()[0], new=jars()[1]))
     with pytest.raises(ImpossibleScenarioError):
         picked(changed(first, {"old_strategy": spelled}))
+
+
+# The design-review kit.
+
+KIT = Path(__file__).resolve().parent.parent / "notebooks" / "90-design-review.ipynb"
+ROWS = 'leader = """'
+TAKEN = {
+    "good": ("otherwise -> min(used, latest), smallest_supported_of_all", "otherwise -> min(second, latest)", 6),
+    "never at rest": (SOUND[0], "received < latest -> received, rejoin; otherwise -> used", 0),
+    "deadly": ("future or smallest_used < latest -> die; otherwise -> latest, latest", "otherwise -> used", 0),
+    "nonsense": ("used == 10 -> 99, -5; otherwise -> 0, 0", "otherwise -> second - received + 3, rejoin", 0),
+}
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_every_other_cell_of_the_kit_runs_for_any_strategy(name: str) -> None:
+    leader, member, yes = TAKEN[name]
+    cells = [cell for cell in json.loads(KIT.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == "code"]
+    sources = ["".join(cell["source"]) for cell in cells]
+    assert sum(source.startswith(ROWS) for source in sources) == 1
+    names: dict[str, object] = {}
+    for source in sources:
+        exec(f"leader, member = {(leader, member)!r}" if source.startswith(ROWS) else source, names)
+    answers = names["answers"]
+    assert isinstance(answers, dict) and sum(answers.values()) == yes
+    assert (names["worst"] is None) == (yes == 6)

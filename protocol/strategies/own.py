@@ -165,7 +165,7 @@ def _answer(rows: tuple[Row, ...], said: Sequence[tuple[int, int]], latest: int)
             return Verdict((), probing, Refusal(row.text, future, lowest), lowest, common, future)
         version, second = row.says(numbers)
         if not 1 <= version <= latest:
-            refusal = Refusal("cannot write the assignment", future, lowest, version)
+            refusal = Refusal("cannot write the assignment", future, lowest, version, row.text)
             return Verdict((), probing, refusal, lowest, common, future)
         known[one] = (version, second if version >= EARLIEST_PROBEABLE else UNKNOWN), row.text
     return Verdict(

@@ -23,7 +23,9 @@ class Refusal(NamedTuple):
     smallest: int
     """The smallest used version of those that it could."""
     version: int | None = None
-    """The version that it cannot write, where its rule asks for one."""
+    """The version that it cannot write, where a row of a reader's own rule asks for one."""
+    row: str = ""
+    """That row."""
 
 
 class Verdict(NamedTuple):
