@@ -51,6 +51,15 @@ def reasons_of_modes(old: Release, new: Release) -> Iterator[Reason]:
         )
     if not up:
         yield from _modes_down(old, new)
+    for line, java, more in _JAVA:
+        if up and crosses(old, new, *line):
+            yield Reason(
+                name="Java",
+                title=f"{line[0]}.{line[1]} needs Java {java} or later",
+                text=f"On an older one the process does not start.{more}",
+                source=f"{line[0]}.{line[1]} upgrade notes",
+                effect="note",
+            )
     needs = next((text for line, text in _BROKERS if number(new) >= line and not number(old) >= line), "")
     if needs:
         yield Reason(
@@ -114,4 +123,13 @@ def _modes_down(old: Release, new: Release) -> Iterator[Reason]:
         )
 
 
+_JAVA = (
+    ((2, 0), "8", ""),
+    (
+        (4, 0),
+        "11",
+        " 4.0 also lacks the APIs and settings that were deprecated up to 3.5: what compiles and runs on 3.9 without "
+        "a warning of that kind is ready (KAFKA-12822).",
+    ),
+)
 _BROKERS = (((4, 0), "2.1"), ((2, 2, 1), "0.11.0"), ((0, 10, 1), "0.10.1"))

@@ -141,9 +141,13 @@ def _reason(one: Reason) -> dict[str, Any]:
 
 
 def _watch(advice: Advice) -> list[list[str]]:
-    found = []
+    """The runs that can be watched; where they have fewer instances than the plan, that is said."""
+    told = {"danger": "Watch the danger in the bench", "run": "Watch a run in the bench"}
     if advice.danger is not None:
-        found.append(["danger", "Watch the danger in the bench"])
-    if advice.run is not None:
-        found.append(["run", "Watch a run that goes well" if advice.danger is not None else "Watch a run in the bench"])
-    return found
+        told["run"] = "Watch a run that goes well"
+    runs = {"danger": advice.danger, "run": advice.run}
+    found = [(name, scenario) for name, scenario in runs.items() if scenario is not None]
+    return [
+        [name, f"{told[name]}, with {len(one.instances)} instances" if one.members < advice.members else told[name]]
+        for name, one in found
+    ]

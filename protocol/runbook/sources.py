@@ -23,6 +23,7 @@ _KIPS = {
     "896": "display/KAFKA/KIP-896%3A+Remove+old+client+protocol+API+versions+in+Kafka+4.0",
     "904": "x/P5VbDg",
     "1035": "display/KAFKA/KIP-1035%3A+StateStore+managed+changelog+offsets",
+    "1124": "x/y4kgF",
     "1071": "display/KAFKA/KIP-1071%3A+Streams+Rebalance+Protocol",
 }
 _ALL_KIPS = "display/KAFKA/Kafka+Improvement+Proposals"
@@ -42,6 +43,7 @@ _PARTS = re.compile(
     r"|(?P<pull>pull requests? (?P<pull_number>\d+))"
     r"|(?P<other>[\w.-]+/[\w.-]+#\d+)"
     r"|(?P<guide>(?P<line>\d+\.\d+) (?=(?:and \d+\.\d+ )?upgrade guides?)(?:upgrade guides?)?)"
+    r"|(?P<notes>(?P<of>\d+\.\d+) upgrade notes)"
     r"|(?P<code>(?P<tag>\d+\.\d+\.\d+(?:\.\d+)?) (?P<class>[A-Z]\w+)(?:#\w+)?)"
 )
 
@@ -78,6 +80,9 @@ def _address(found: re.Match[str]) -> str:
         return f"https://github.com/{found['other'].replace('#', '/issues/')}"
     if found["guide"]:
         return f"https://kafka.apache.org/{found['line'].replace('.', '')}/streams/upgrade-guide"
+    if found["notes"]:
+        line = found["of"].replace(".", "")
+        return f"https://kafka.apache.org/{line}/getting-started/upgrade"
     if path := _MORE.get(found["class"]):
         return f"https://github.com/apache/kafka/blob/{found['tag']}/{_STREAMS}{path}"
     return source_url(found["code"])

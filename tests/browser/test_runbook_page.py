@@ -102,11 +102,11 @@ def test_on_paper_everything_is_open_and_nothing_asks_to_be_clicked(show: Callab
     page = show("3.2.3", "2.8.0")
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    expect(page.locator(".runbook .reason.note").first).to_be_visible()
+    expect(page.locator(".runbook .reason.by-note").first).to_be_visible()
     expect(page.locator(".runbook .box")).to_have_count(3)
     assert not page.locator(".runbook button:visible").count()
     page.evaluate("dispatchEvent(new Event('afterprint'))")
-    expect(page.locator(".runbook .reason.note").first).to_be_hidden()
+    expect(page.locator(".runbook .reason.by-note").first).to_be_hidden()
 
 
 def test_a_hostile_value_is_text(show: Callable[..., Page]) -> None:
