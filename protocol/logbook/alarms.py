@@ -9,7 +9,8 @@ from collections.abc import Iterator
 
 from ..scenario import Scenario
 from .causes import CAUSES
-from .diagnosis import CERTAIN, LIKELY, POSSIBLE, Diagnosis, Lines, most_repeats, names_of, shown
+from .diagnosis import CERTAIN, LIKELY, Diagnosis, Lines, does, most_repeats, names_of, shown
+from .events import Event
 from .history import History
 from .meaning import meaning
 from .shapes import span
@@ -37,26 +38,48 @@ def _settings(lines: Lines, history: History) -> Iterator[Diagnosis]:
             else "StreamsConfig#UPGRADE_FROM_CONFIG",
         )
     left = [life for life in history.now() if life.upgrade_from and life.dead is None]
-    held = lines.of("below version probing")
     still = [life for life in left if (life.used is not None and life.used < 3) or life.protocol == "EAGER"]
-    if still or held:
+    if still:
         spoken = sorted({life.used for life in still if life.used is not None and life.used < 3})
         version = (
             f" The whole group speaks v{spoken[0]}, without probing, error codes and offset sums." if spoken else ""
         )
         yield Diagnosis(
             name="second bounce is missing",
-            title=f"{names_of(still or held)} still runs with upgrade.from",
-            certainty=LIKELY if still else POSSIBLE,
+            title=f"{names_of(still)} still {does(still, 'runs', 'run')} with upgrade.from",
+            certainty=LIKELY,
             grave=False,
             what="In the first of two rolling bounces that is as it should be; after the second it must be gone."
             + version,
-            evidence=shown([*lines.of("upgrade.from lowers", "starts eager", "eager is deprecated"), *held]),
+            evidence=shown(lines.of("upgrade.from lowers", "starts eager", "eager is deprecated")),
             cure="Once every member runs the new release: take upgrade.from out and bounce each instance once more.",
             decides="Whether the first round is over: all members on the new release.",
             scenario=Scenario(old="1.1.1", new="2.8.0", upgrade_from="1.1", second_bounce=False) if spoken else None,
             source="KIP-268, KIP-429; 3.9 upgrade guide",
         )
+
+    low = [event for event in lines.of("smallest used", "below version probing") if _below_3(event)]
+    if low and not lines.of("upgrade.from lowers", "pre-2.0 beside future", "pre-2.0 beside future, answered"):
+        least = min(event.number("smallest") or event.number("received") or 2 for event in low)
+        yield Diagnosis(
+            name="second bounce is missing",
+            title=f"the whole group speaks v{least}, because somebody in it does",
+            certainty=LIKELY,
+            grave=False,
+            what="A member of before 2.0 is in the group, or one that upgrade.from holds there; a subscription of that "
+            "version does not say what its jar supports. Until it is gone there is no probing, no error code and no "
+            "offset sum.",
+            evidence=shown(low),
+            cure="In the first of two rolling bounces that is as it should be. After the second, look for the instance "
+            "that still has upgrade.from, or the old jar.",
+            decides="The start-up lines of each member (`Kafka version`, `Downgrading metadata version`), or "
+            "`python -m protocol decode` on the group's description.",
+            source="KIP-268; 2.3.1 StreamsPartitionAssignor#assign",
+        )
+
+
+def _below_3(event: Event) -> bool:
+    return (event.number("smallest") or event.number("received") or 3) < 3
 
 
 _COOPERATIVE = span("2.4.0")
@@ -74,7 +97,8 @@ def _protocols(lines: Lines, history: History) -> Iterator[Diagnosis]:
     if able and eager:
         yield Diagnosis(
             name="eager beside cooperative",
-            title=f"{names_of(able)} keeps partitions in a rebalance, and {names_of(eager)} does not know of that",
+            title=f"{names_of(able)} {does(able, 'keeps', 'keep')} partitions in a rebalance, and {names_of(eager)} "
+            f"{does(eager, 'does', 'do')} not know of that",
             certainty=CERTAIN,
             grave=True,
             what="The versions are negotiated well and nothing complains, for the protocol's name is `stream` on both "
@@ -106,7 +130,8 @@ def _followups(lines: Lines, history: History) -> Iterator[Diagnosis]:
     if withheld:
         yield Diagnosis(
             name="follow-up loop",
-            title=f"{names_of(withheld)} rejoins again and again for tasks that are withheld",
+            title=f"{names_of(withheld)} {does(withheld, 'rejoins', 'rejoin')} again and again for tasks that are "
+            "withheld",
             certainty=LIKELY,
             grave=True,
             what="Each such rebalance should end with the task given up. Where it does not, owners do not revoke: on "
@@ -129,7 +154,7 @@ def _warm_ups(lines: Lines, history: History) -> Iterator[Diagnosis]:
         title="probing rebalances of KIP-441: warm-up replicas are not caught up yet",
         certainty=CERTAIN,
         grave=False,
-        what=f"{meaning((checks or begun)[0])} {lines.times('warm-up check', 'followup begins')} such lines."
+        what=f"{meaning((checks or begun)[0])} Such lines here: {lines.times('warm-up check', 'followup begins')}."
         + (" On 2.6.0 a follower's check may do nothing (KAFKA-10455)." if old else ""),
         evidence=shown([*checks, *begun]),
         cure="None: they end when the replicas are caught up. acceptable.recovery.lag, max.warmup.replicas and "
@@ -167,12 +192,12 @@ def _foreign(lines: Lines, history: History) -> Iterator[Diagnosis]:
         yield Diagnosis(
             name="not version probing",
             title=cause.title,
-            certainty=CERTAIN if kind != "fenced producer" else LIKELY,
-            grave=kind not in ("fenced producer", "new end point"),
+            certainty=LIKELY if cause.doubt else CERTAIN,
+            grave=cause.grave,
             what=f"Not version probing. {cause.why}",
             evidence=shown(found),
             cure=cause.cure,
-            decides="" if kind != "fenced producer" else "Whether it repeats.",
+            decides=cause.doubt,
             source=cause.source,
         )
     asked = lines.of("told to shut down", "asks to shut down")

@@ -15,6 +15,9 @@ class Cause(NamedTuple):
     why: str
     cure: str
     source: str
+    grave: bool = True
+    doubt: str = ""
+    """What would decide, where the line alone does not."""
 
 
 CAUSES: dict[str, Cause] = {
@@ -102,6 +105,8 @@ CAUSES: dict[str, Cause] = {
         "shows that two members held one task for a moment.",
         "None, unless it repeats: then look for stalls longer than max.poll.interval.ms or transaction.timeout.ms.",
         "3.9.0 StreamThread#handleTaskMigrated",
+        grave=False,
+        doubt="Whether it repeats.",
     ),
     "state directory is taken": Cause(
         "two processes use one state.dir",
@@ -128,6 +133,112 @@ CAUSES: dict[str, Cause] = {
         "The group has to learn the new end point: one immediate rebalance.",
         "None.",
         "KAFKA-9568; 2.6.0 StreamsPartitionAssignor#maybeScheduleFollowupRebalance",
+        grave=False,
+    ),
+    "lost its place": Cause(
+        "a member was put out of the group and joins anew",
+        "Its heartbeats or its rejoin came too late: a long pause of the JVM, a slow commit or restore, a broker that "
+        "was away. Each such loss is a rebalance for everybody.",
+        "Look at pauses of the process at that moment; raise session.timeout.ms or max.poll.interval.ms if they are "
+        "normal.",
+        "3.9.0 StreamThread#handleTaskMigrated, AbstractCoordinator.HeartbeatResponseHandler",
+        grave=False,
+        doubt="Whether it repeats, and the broker's reason for the removal in its own log.",
+    ),
+    "broker removes": Cause(
+        "the broker removed members that gave no sign for session.timeout.ms",
+        "Kafka Streams does not leave the group when it is closed, so in a bounce this is the old process; outside a "
+        "bounce it is a process that stands still or is cut off.",
+        "In a bounce: none. To wait less, restart within the session timeout, or use static membership.",
+        "3.9.0 GroupCoordinator#onExpireHeartbeat",
+        grave=False,
+        doubt="Whether the process was bounced just before.",
+    ),
+    "missed rebalance": Cause(
+        "a commit came after the group had moved on",
+        "The thread was longer away from poll() than max.poll.interval.ms, or lost its heartbeats, and its partitions "
+        "are another member's now.",
+        "Raise max.poll.interval.ms or lower max.poll.records; look for pauses of the process.",
+        "3.9.0 CommitFailedException",
+        grave=False,
+        doubt="Whether it repeats, and whether the member was paused or processed for long.",
+    ),
+    "end offsets": Cause(
+        "the leader could not read the end offsets of the changelogs",
+        "It then repeats the previous assignment and asks for another rebalance, again and again until the brokers "
+        "answer.",
+        "Look at the brokers and at the permissions of the application's admin client; the loop ends with the cause.",
+        "2.6.0 StreamsPartitionAssignor#fetchEndOffsetsSum",
+    ),
+    "corrupted task": Cause(
+        "a task's local state was found corrupted and is built anew",
+        "A checkpoint or a changelog offset does not fit (deleted changelog records, an unclean stop with "
+        "exactly_once); the task restores from the start, and since 3.1 an active one asks for a rebalance.",
+        "None once; where it repeats, look at the changelog's retention and at unclean stops.",
+        "3.1.0 StreamThread#runLoop; KAFKA-12486",
+        grave=False,
+        doubt="Whether it repeats.",
+    ),
+    "no assignment": Cause(
+        "a member got an assignment of no bytes",
+        "The leader's answer had nothing for this member, or the broker gave a static member nothing: mostly the "
+        "leader died while it assigned, or two programs with other assignors share the group.",
+        "Look at the group leader's log at that moment; restart the member.",
+        "3.0.0 ConsumerCoordinator#onJoinComplete; 2.5.0 GroupMetadataManager#storeGroup",
+        doubt="The group leader's log at that moment, and whether group.instance.id is set.",
+    ),
+    "state lock": Cause(
+        "another thread or process still holds the lock of a task's directory",
+        "For a moment that is normal while a task moves between threads. It lasts where two processes share one "
+        "state.dir; and while a leader of 2.0.0 to 2.2.1 or 2.3.0 probes, every thread of an instance gets the "
+        "tasks of all its threads (KAFKA-8649's companion).",
+        "Wait for the next rebalance; give each process its own state.dir.",
+        "3.9.0 StateDirectory#lock; 2.3.0 StreamsPartitionAssignor#versionProbingAssignment",
+        grave=False,
+        doubt="Whether it goes on after the next rebalance, and the release of the leader.",
+    ),
+    "two jars": Cause(
+        "two versions of Kafka's jars are on one class path",
+        "A class or method of Kafka is missing at run time: kafka-streams and kafka-clients of different releases, as "
+        "dependency management (Spring Boot's, mostly) puts them together. The metadata version has no part in it.",
+        "Bring kafka-streams and kafka-clients to one version, and build again.",
+        "JVMS 5.4.3 (linkage errors)",
+    ),
+    "repartition topic": Cause(
+        "an internal topic has another number of partitions than the topology asks for",
+        "The topology or the partitions of a source topic changed; the assignor refuses the old internal topic.",
+        "Stop all instances and reset the application, or give it a new application.id.",
+        "0.10.2.0, 3.9.0 InternalTopicManager#validateTopics",
+    ),
+    "cooperative rule": Cause(
+        "the leader moved a partition that another member still owned",
+        "A COOPERATIVE consumer checks the answer of its leader since 2.4. An EAGER member in the group, or a defect "
+        "of the assignor, breaks the rule.",
+        "See that every member is past the first of the two bounces across 2.4; otherwise report it.",
+        "KIP-429; 2.4.0 ConsumerCoordinator#validateCooperativeAssignment",
+        doubt="Whether a member of before 2.4, or with upgrade.from set, is in the group.",
+    ),
+    "not authorised": Cause(
+        "the client may not use this group",
+        "The broker refuses the group's id to this principal (an ACL).",
+        "Allow READ on the group whose name is the application.id.",
+        "3.9.0 GroupAuthorizationException",
+    ),
+    "streams protocol": Cause(
+        "the new streams group protocol (KIP-1071), not the classic one",
+        "With group.protocol=streams the broker assigns: there is no leader, no metadata version and no version "
+        "probing.",
+        "None. A classic group becomes a streams group offline only, with all members stopped.",
+        "KIP-1071; 4.2 streams developer guide",
+        grave=False,
+    ),
+    "streams protocol fails": Cause(
+        "the new streams group protocol (KIP-1071) failed, not the classic one",
+        "With group.protocol=streams the broker assigns: there is no leader, no metadata version and no version "
+        "probing. The error of the broker is in the same line.",
+        "Read that error: a broker that is too old or has the protocol off, a topology that differs between members, "
+        "or a classic group of the same name. A classic group becomes a streams group offline only.",
+        "KIP-1071; 4.2.0 StreamsGroupHeartbeatRequestManager",
     ),
 }
 """By the kind of the event that shows it."""

@@ -53,6 +53,11 @@ NAMES = (
     "cached assignment of a static member",
     "unreadable assignment",
     "unfixed second int",
+    "mispaired tasks",
+    "foreign bytes",
+    "roll is not finished",
+    "many rebalances",
+    "unknown death",
     "upgrade.from rejected",
     "second bounce is missing",
     "eager beside cooperative",
@@ -108,6 +113,11 @@ def names_of(events: Iterable[Event | Life]) -> str:
     return ", ".join(who) if len(who) <= 4 else f"{len(who)} members"
 
 
+def does(events: Iterable[Event | Life], one: str, many: str) -> str:
+    """The verb that fits `names_of` the same."""
+    return many if len({event.member for event in events if event.member}) > 1 else one
+
+
 def most_repeats(history: History, event: Event) -> int:
     """How often one process of this member printed the line."""
     key = (event.kind, event.numbers, event.word("value"))
@@ -115,5 +125,11 @@ def most_repeats(history: History, event: Event) -> int:
 
 
 def deaths_of(history: History, member: str) -> int:
-    """How many processes of that name died."""
-    return sum(1 for life in history.lives.get(member, ()) if life.dead is not None)
+    """How many processes died there one after the other: under that name, or with another random id in the same log."""
+    places = {life.place for life in history.lives.get(member, ())}
+    count, last = 0, 0
+    for life in sorted(history.all(), key=lambda life: life.places):
+        if life.place in places and life.dead is not None and life.places[0] > last:
+            count += 1
+            last = life.places[1]
+    return count

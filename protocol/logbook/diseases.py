@@ -1,6 +1,7 @@
-"""Looks for the diseases of the metadata version: deaths, poison, loops, answers that cannot be read.
+"""Looks for the diseases of the metadata version: deaths, poison, loops, releases that never probed.
 
-The members that they are told of are in `history`; everything else that a log shows is in `alarms`.
+Answers that cannot be read are in `answers`, how the roll goes on is in `rolls`, everything else that a log shows
+is in `alarms`; the members that they are told of are in `history`.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from ..releases import releases
 from ..scenario import Scenario
-from . import alarms
+from . import alarms, answers, rolls
 from .diagnosis import (
     CERTAIN,
     LIKELY,
@@ -19,20 +20,21 @@ from .diagnosis import (
     Lines,
     Noted,
     deaths_of,
+    does,
     most_repeats,
     names_of,
     shown,
 )
 from .history import History
 from .meaning import meaning
-from .shapes import Releases, latest_versions, span
+from .shapes import Releases, latest_versions
 
 
 def diagnoses(noted: Sequence[Noted], history: History) -> tuple[Diagnosis, ...]:
     """Everything that the lines show, the grave and the certain first."""
     lines = Lines(noted)
     found: list[Diagnosis] = []
-    for look in (*_LOOKS, *alarms.LOOKS):
+    for look in (*_LOOKS, *answers.LOOKS, *rolls.LOOKS, *alarms.LOOKS):
         found += look(lines, history)
     rank = {CERTAIN: 0, LIKELY: 1, POSSIBLE: 2}
     return tuple(sorted(found, key=lambda one: (not one.grave, rank[one.certainty])))
@@ -71,12 +73,13 @@ def _killed(lines: Lines, history: History) -> Iterator[Diagnosis]:
         certainty=CERTAIN if released else LIKELY,
         grave=True,
         what=(
-            f"The jar supports v{latest} at most. One rebalance earlier its member was told v{used} by a leader of "
-            "2.1.0 to 2.2.1 or 2.3.0, which tells its own latest version to everybody; the member took it over "
-            "unchecked "
+            f"The jar supports v{latest} at most. One rebalance earlier its member was told v{used} by a leader "
+            + ("of 2.1.0 to 2.2.1 or 2.3.0, " if released else "")
+            + "which tells its own latest version to everybody; the member took it over unchecked "
             f"and died when it had to build a subscription of v{used}. The failure shows one rebalance after its "
             "cause, and on an instance with nothing wrong."
             + ("" if known else " The line of the cause is not in this log.")
+            + ("" if released else f" No released Kafka Streams of v{used} leads so: a snapshot or a custom build did.")
         ),
         evidence=shown([*causes, *deaths]),
         cure=_CURE_8649,
@@ -164,10 +167,11 @@ def _loops(lines: Lines, history: History) -> Iterator[Diagnosis]:
     elif crashes:
         yield Diagnosis(
             name="rebalance loop",
-            title=f"{names_of(crashes)} is restarted on its old image and dies again",
+            title=f"{names_of(crashes)} {does(crashes, 'is restarted and dies', 'are restarted and die')} again",
             certainty=LIKELY,
             grave=True,
-            what="The same death under the same name, more than once: a supervisor restarts an image that cannot stay.",
+            what="The same death at the same place, one process after the other: a supervisor restarts an image that "
+            "cannot stay.",
             evidence=shown(crashes),
             cure="Stop the restarts; bring the member to the release of the others, or the others back to its own.",
             decides="Whether the restarts are a supervisor's: its own log.",
@@ -183,7 +187,7 @@ def _loops(lines: Lines, history: History) -> Iterator[Diagnosis]:
             often = max(most_repeats(history, event) for event in again)
             yield Diagnosis(
                 name="rebalance loop",
-                title=f"{names_of(again)} changes its version again and again",
+                title=f"{names_of(again)} {does(again, 'changes its', 'change their')} version again and again",
                 certainty=POSSIBLE,
                 grave=False,
                 what=(
@@ -196,12 +200,35 @@ def _loops(lines: Lines, history: History) -> Iterator[Diagnosis]:
             )
 
 
+_ONE_STEP = (
+    "One step at a time: bring the group from before 2.0 to one release of 2.0 or later with upgrade.from and two "
+    "rolling bounces, and only then to a newer one."
+)
+
+
 def _too_old(lines: Lines, history: History) -> Iterator[Diagnosis]:
-    mixed = lines.of("pre-2.0 beside future")
+    mixed = lines.of("pre-2.0 beside future", "pre-2.0 beside future, answered")
     if not mixed:
         return
     first = mixed[0]
     future, smallest = first.number("future") or 0, first.number("smallest") or 0
+    if first.kind == "pre-2.0 beside future, answered":
+        yield Diagnosis(
+            name="pre-2.0 member beside a future one",
+            title=f"{names_of(mixed)} sent everybody an error: a member of before 2.0 and one newer than the leader",
+            certainty=CERTAIN,
+            grave=True,
+            what=meaning(first),
+            evidence=shown([*mixed, *lines.of("error assignment", "told of an error", "unreadable assignment")]),
+            cure=_ONE_STEP,
+            scenario=Scenario(
+                old=("1.1.1", "2.8.0", "2.8.0"), leader="B", bounces=(("C", "3.0.0"),), succession="oldest"
+            )
+            if smallest == 2
+            else None,
+            source="KIP-268; 2.7.0, 3.8.0 StreamsPartitionAssignor#assign",
+        )
+        return
     yield Diagnosis(
         name="pre-2.0 member beside a future one",
         title=f"{names_of(mixed)} died leading: a member of before 2.0 and one that is newer than the leader",
@@ -211,8 +238,7 @@ def _too_old(lines: Lines, history: History) -> Iterator[Diagnosis]:
         + " If a member of before 2.0 leads next, it dies too, with `unable to decode subscription data`. "
         "From 2.7.0 the leader sends everybody an error instead.",
         evidence=shown([*mixed, *lines.of("old leader cannot read")]),
-        cure="One step at a time: bring the group from before 2.0 to one release of 2.0 or later with upgrade.from and "
-        "two rolling bounces, and only then to a newer one.",
+        cure=_ONE_STEP,
         scenario=Scenario(old=("1.1.1", "2.0.0", "2.0.0"), leader="B", bounces=(("C", "2.3.1"),), succession="oldest")
         if (future, smallest) == (4, 2)
         else None,
@@ -263,114 +289,4 @@ def _old_readers(lines: Lines, history: History) -> Iterator[Diagnosis]:
         )
 
 
-def _undecodable(lines: Lines, history: History) -> Iterator[Diagnosis]:
-    blind = [event for event in lines.of("unreadable assignment") if event.number("latest") is not None]
-    if not blind:
-        return
-    first = blind[0]
-    received, latest = first.number("received") or 0, first.number("latest") or 0
-    seen = f"Members whose jar supports v{latest} were answered in v{received} and died of it."
-    errors = lines.of("error assignment", "told of an error", "missing topic")
-    static = lines.of("static member back")
-    evidence = shown([*errors, *static, *blind])
-    source = "3.8.0 StreamsPartitionAssignor#errorAssignment, GroupCoordinator#updateStaticMemberAndRebalance"
-    hidden = (
-        "A leader that cannot assign sends everybody an error in its own latest version. Older members cannot read "
-        "that version, and report it instead of the cause; newer members report the cause."
-    )
-    cached = (
-        "A static member that comes back in time gets the cached assignment, without a rebalance: a jar that was "
-        "rolled back cannot read the version in which it was made, and dies at every restart."
-    )
-    look = (
-        "Look at the leader's log first: repair what it reports (a missing source topic, mostly), "
-        "then restart the dead."
-    )
-    wait = (
-        "Keep the instance down for longer than session.timeout.ms, or remove the member by its group.instance.id, or "
-        "force any real rebalance; then start it."
-    )
-    if errors and not (static and not lines.of("missing topic", "error assignment")):
-        yield Diagnosis(
-            name="error assignment hides its cause",
-            title=f"{names_of(blind)} reported an undecodable assignment; the real error is the leader's",
-            certainty=CERTAIN,
-            what=f"{seen} {hidden}",
-            cure=look,
-            evidence=evidence,
-            grave=True,
-            source=source,
-        )
-        return
-    repeated = any(deaths_of(history, event.member) >= 2 for event in blind)
-    if static or repeated:
-        yield Diagnosis(
-            name="cached assignment of a static member",
-            title=f"{names_of(blind)} was rolled back and is served the cached assignment of its newer self",
-            certainty=CERTAIN if static and repeated else LIKELY,
-            what=f"{seen} {cached}",
-            cure=wait,
-            decides=""
-            if static and repeated
-            else "Whether group.instance.id is set; if not, the leader's log at that "
-            "moment: an error assignment looks the same on an older member.",
-            scenario=_static_rollback(received, latest),
-            evidence=evidence,
-            grave=True,
-            source=source,
-        )
-        return
-    yield Diagnosis(
-        name="unreadable assignment",
-        title=f"{names_of(blind)} could not read its assignment: v{received} on a jar of v{latest}",
-        certainty=POSSIBLE,
-        what=f"{seen} One of two. {hidden} Or: {cached}",
-        cure=f"In the first case: {look} In the second: {wait}",
-        decides="The leader's log at that moment (an error, or a missing topic), and whether group.instance.id is set.",
-        scenario=_static_rollback(received, latest),
-        evidence=evidence,
-        grave=True,
-        source=source,
-    )
-
-
-def _static_rollback(received: int, latest: int) -> Scenario | None:
-    """A static member of the newer release that comes back on the older one, in time."""
-    modern = span("2.3.1")
-    new = [row.name for i, row in enumerate(releases()) if row.latest == received and modern >> i & 1 and row.released]
-    old = [row.name for i, row in enumerate(releases()) if row.latest == latest and modern >> i & 1 and row.released]
-    if not new or not old or received <= latest:
-        return None
-    return Scenario(old=new[0], static=True, bounces=(("C", old[0]),))
-
-
-def _second_int(lines: Lines, history: History) -> Iterator[Diagnosis]:
-    told = lines.of("cannot upgrade")
-    if told:
-        yield Diagnosis(
-            name="unfixed second int",
-            title=f"{names_of(told)} refused a version that its jar cannot speak",
-            certainty=CERTAIN,
-            grave=True,
-            what=meaning(told[0]),
-            evidence=shown(told),
-            cure="Find the leader's build: replace it by a release (2.2.2, 2.3.1, 2.4.0 or later).",
-            scenario=Scenario(old="2.3.1", new="c310bf37670", leader="A", order="A,B,C", succession="newest"),
-            source="KAFKA-9053; 2.3.1 StreamsPartitionAssignor#validateMetadataVersions",
-        )
-    higher = lines.of("higher than sent", "three versions", "not the leader's version")
-    if higher:
-        yield Diagnosis(
-            name="unfixed second int",
-            title=f"{names_of(higher)} was answered as no released leader answers",
-            certainty=LIKELY,
-            grave=True,
-            what=meaning(higher[0]),
-            evidence=shown(higher),
-            cure="Find the leader's build and replace it by a release.",
-            decides="The `Kafka version` line of the instance that led.",
-            source="2.3.1 StreamsPartitionAssignor#validateMetadataVersions; pull request 7413",
-        )
-
-
-_LOOKS = (_killed, _poisoned, _loops, _too_old, _old_readers, _undecodable, _second_int)
+_LOOKS = (_killed, _poisoned, _loops, _too_old, _old_readers)

@@ -12,7 +12,7 @@ from functools import lru_cache
 from ..releases import Release, releases
 from . import others, own
 from .record import Record
-from .shapes import Reading, Releases, Shape, everything, named, span, told
+from .shapes import Reading, Releases, Shape, blank, everything, named, span, told
 
 LEADER = frozenset(
     {
@@ -23,6 +23,7 @@ LEADER = frozenset(
         "smallest used",
         "smallest supported",
         "pre-2.0 beside future",
+        "pre-2.0 beside future, answered",
         "error assignment",
         "task withheld",
         "followup for withheld tasks",
@@ -39,6 +40,7 @@ CAUSES = frozenset(kind for kind, _ in others.CAUSES)
 DEADLY = frozenset(
     {"poisoned", "higher than sent", "cannot upgrade", "not the leader's version", "unreadable assignment"}
     | {"pre-2.0 beside future", "old leader cannot read", "told of an error", "missing topic", "upgrade.from rejected"}
+    | {"mispaired tasks", "foreign bytes"}
 )
 """Kinds after which the stream thread is gone, when they come as an exception."""
 
@@ -105,7 +107,7 @@ def events(record: Record, *, file: str = "", line: int = 0, within: Releases | 
 
     `within` are the releases that the log can be of; None is all of them.
     """
-    texts = record.text.split("\n", 40) if "\n" in record.text else (record.text,)
+    texts = record.text.split("\n", 400) if "\n" in record.text else (record.text,)
     seen: set[tuple[str, object]] = set()
     for text in texts:
         event = _event(text, record, file, line, everything() if within is None else within)
@@ -118,7 +120,19 @@ def _event(text: str, record: Record, file: str, line: int, within: Releases) ->
     for shape in _shapes():
         found = shape.match(text)
         if found is not None:
+            if shape.exception and shape.exception not in text:
+                shape, found = _exact(shape, text) or (shape, found)
             return _made(shape, found, record, file, line, within)
+    return None
+
+
+def _exact(shape: Shape, text: str) -> tuple[Shape, tuple[tuple[Reading, dict[str, str]], ...]] | None:
+    """The shape with the same words whose exception the text names, if there is one."""
+    for other in _shapes():
+        if other.exception and other.exception in text and blank(other.words) == blank(shape.words):
+            found = other.match(text)
+            if found is not None:
+                return other, found
     return None
 
 
@@ -221,6 +235,10 @@ def _fits(kind: str, said: Mapping[str, int], row: Release) -> bool:
             return future > latest and said.get("supported", latest) <= latest
         case "old leader cannot read":
             return not 1 <= future <= latest
+        case "pre-2.0 beside future, answered":
+            return future > latest
+        case "cut answer":
+            return 3 <= received < used <= latest
         case "smallest used":
             return said["smallest"] < latest
         case "smallest supported":

@@ -54,6 +54,13 @@ class Explanation:
         """Whether something grave is certain or likely."""
         return any(one.grave and one.certainty != "possible" for one in self.diagnoses)
 
+    def _ended(self) -> int | None:
+        """The version at which a rolling upgrade ended, if it did for every member of the log; else None."""
+        living = [life for life in self.members if life.dead is None and not life.closed]
+        spoken = {life.used for life in living}
+        ends = any(one.event.kind == "end of upgrade" for one in self.noted)
+        return next(iter(spoken)) if ends and len(spoken) == 1 else None
+
     @property
     def summary(self) -> str:
         """One sentence."""
@@ -62,7 +69,9 @@ class Explanation:
         grave = [one for one in self.diagnoses if one.grave]
         told = grave or list(self.diagnoses)
         if not told:
-            return f"{self.matched} of {self.lines} lines matter, and nothing is wrong with what they say."
+            ended = self._ended()
+            done = f": a rolling upgrade has ended, every member here speaks v{ended}" if ended else ""
+            return f"{self.matched} of {self.lines} lines matter, and nothing is wrong with what they say{done}."
         more = f" and {len(told) - 1} more" if len(told) > 1 else ""
         return (
             f"{self.matched} of {self.lines} lines matter: {told[0].certainty}, {told[0].name}: {told[0].title}{more}."

@@ -5,6 +5,7 @@ One line is read in `events`; what is wrong with the members is in `diseases`.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -15,11 +16,20 @@ from .shapes import Releases, everything, latest_versions, one, told
 STARTS = ("upgrade.from lowers", "starts eager", "starts cooperative", "eager is deprecated")
 """Kinds that a process prints when it starts."""
 
-_NOBODY = CAUSES | {"version", "broker rebalances", "broker rebalanced", "broker assigned"}
+_NOBODY = (
+    CAUSES
+    | {"version", "broker rebalances", "broker rebalanced", "broker assigned", "broker removes", "static member back"}
+    | {"static or not", "upgrade.from is set", "all threads died", "thread replaced"}
+)
+_LAST = {"closes", "leaves the group"}
+"""What a thread still prints behind its death."""
 _RELEASE_CANDIDATES = one("2.2.2-rc1") | one("2.3.1-rc1")
+
+_RANDOM = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?<=StreamThread-)\d+")
 
 MOST_MEMBERS = 5_000
 _MOST_KINDS = 200
+_MOST_JOINS = 10_000
 
 
 @dataclass(slots=True)
@@ -48,6 +58,9 @@ class Life:
     protocol: str = ""
     started: bool = False
     """Whether the log has its start."""
+    file: str = ""
+    cached: Event | None = None
+    """The line with which it joined the generation that it had left: the broker answered without a rebalance."""
     repeats: Counter[tuple[object, ...]] = field(default_factory=Counter)
 
     @property
@@ -55,6 +68,11 @@ class Life:
         """The latest version that its jar supports; None while several are possible."""
         versions = latest_versions(self.possible)
         return versions[0] if len(versions) == 1 else None
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Its log and its name without what is drawn anew at each start."""
+        return self.file, _RANDOM.sub("*", self.member)
 
     @property
     def runs(self) -> str:
@@ -84,6 +102,10 @@ class History:
         self.generation: int | None = None
         self.forgotten = 0
         self.noted = 0
+        self.static: bool | None = None
+        """Whether members have a group.instance.id; None where nothing says it."""
+        self.joins: dict[int, float | None] = {}
+        """When each generation was first joined."""
         self._releases_of: dict[str, Releases] = {}
 
     def note(self, event: Event) -> Life | None:
@@ -93,6 +115,10 @@ class History:
             self._releases_of[event.file] = self._releases_of.get(event.file, 0) | event.possible
         if event.kind in ("broker rebalanced", "broker assigned"):
             self.generation = event.number("generation")
+        if event.kind == "static or not":
+            self.static = event.word("member") != "null" or bool(self.static)
+        if event.kind == "static member back":
+            self.static = True
         if event.kind in _NOBODY:
             return None
         life = self._life(event)
@@ -119,10 +145,11 @@ class History:
             return lives[-1]
         life = lives[-1]
         restarted = life.closed and event.kind in STARTS
-        restarted |= life.dead is not None and (event.kind not in DEADLY | {"dies"} or not _same(life.dead, event))
+        restarted |= life.dead is not None and event.kind not in _LAST and not _same(life.dead, event)
         began = event.kind in STARTS and any(key[0] not in STARTS for key in life.repeats)
         again = event.kind in STARTS and life.repeats.get(_key(event), 0) > 0
         impossible = event.fits and not life.possible & event.possible
+        impossible &= life.dead is None or not (event.kind in _LAST or _same(life.dead, event))
         if not (restarted or began or again or impossible):
             return life
         lives.append(self._born(event, life.number + 1))
@@ -136,7 +163,7 @@ class History:
         known = self._releases_of.get(event.file, 0)
         if known & event.possible & possible:
             possible &= known
-        return Life(event.member, number, possible)
+        return Life(event.member, number, possible, file=event.file)
 
     def _learn(self, life: Life, event: Event) -> None:
         if event.fits and life.possible & event.possible:
@@ -170,12 +197,23 @@ class History:
                 if lives[-1].member == event.member or lives[-1].member.startswith(f"{event.member}-StreamThread"):
                     lives[-1].closed = True
         elif kind == "joined":
-            life.generation = event.number("generation")
+            generation = event.number("generation")
+            life.cached = event if generation == (life.generation or self._left(life)) else None
+            life.generation = generation
+            if generation is not None and len(self.joins) < _MOST_JOINS:
+                self.joins.setdefault(generation, event.time)
             # Whoever joins again after it was told a version was able to speak it.
             life.poisoned_by = None
             self.generation = max(self.generation or 0, life.generation or 0)
         if (kind in DEADLY and (event.exception or event.level == "ERROR")) or (kind == "dies" and life.dead is None):
             life.dead = event
+
+    def _left(self, life: Life) -> int | None:
+        """The generation in which the process before this one, at the same place, ended."""
+        if life.lines > 20:
+            return None
+        before = [one for one in self.all() if one.place == life.place and one is not life and one.generation]
+        return before[-1].generation if before else None
 
     def all(self) -> list[Life]:
         """Every life, in the order of the members' first lines."""
@@ -192,6 +230,8 @@ def _key(event: Event) -> tuple[object, ...]:
 
 def _same(death: Event, event: Event) -> bool:
     """Whether two lines tell of one death: the log line and its exception, or an exception printed twice."""
+    if event.kind not in DEADLY | {"dies"}:
+        return False
     if death.kind == event.kind or "dies" in (death.kind, event.kind):
         return death.time is None or event.time is None or event.time - death.time < 5
     return False

@@ -11,13 +11,6 @@ from datetime import UTC, datetime
 from .events import Event
 from .shapes import latest_versions, told
 
-GRAVE = frozenset(
-    {"poisoned", "higher than sent", "cannot upgrade", "not the leader's version", "unreadable assignment"}
-    | {"pre-2.0 beside future", "old leader cannot read", "error assignment", "told of an error", "missing topic"}
-    | {"upgrade.from rejected", "dies", "unknown error code", "three versions"}
-)
-"""Kinds that tell of a death, or of one to come."""
-
 
 def meaning(event: Event) -> str:
     """What the line means, there where it was printed."""
@@ -192,6 +185,32 @@ def _joined(event: Event) -> str:
     return text
 
 
+_REASONS = (
+    ("already rebalancing", "somebody else began a rebalance, and it follows"),
+    ("given member-id", "the second half of every first join; harmless"),
+    ("valid member id", "the second half of every first join; harmless"),
+    ("MemberIdRequired", "the second half of every first join; harmless"),
+    ("need to revoke", "cooperative: it gave partitions up, and they go to their new owner in one more rebalance"),
+    (
+        "triggered followup",
+        "the follow-up that its last assignment asked for: a version, withheld tasks, a warm-up check",
+    ),
+    ("Shutdown requested", "the whole application was asked to stop, and everybody must hear of it"),
+    ("corrupted", "an active task was found corrupted"),
+    ("cached metadata has changed", "topics or partitions changed while the leader assigned"),
+    ("subscribed topics", "topics or partitions changed"),
+    ("does not match the current subscription", "its subscription changed meanwhile"),
+    ("offset commit failed", "somebody else began a rebalance, and it follows"),
+    ("rebalance failed", "the rebalance was broken off and is tried again"),
+)
+
+
+def _asks_to_join(event: Event) -> str:
+    reason = event.word("reason")
+    why = next((text for words, text in _REASONS if words in reason), "")
+    return f"Why it joins again: {why}." if why else "It joins again, for the reason that the line says."
+
+
 def _broker_rebalances(event: Event) -> str:
     reason = event.word("reason")
     return f"The broker prepares a rebalance after generation {event.number('generation')}" + (
@@ -222,6 +241,16 @@ _TELLING: dict[str, Callable[[Event], str]] = {
         f"The leader found a member of v{event.number('smallest')} (before 2.0) and one of v{event.number('future')}, "
         "newer than itself, in one group. It can serve no two such members, and its thread dies; so will the next "
         "leader, as long as both are there."
+    ),
+    "pre-2.0 beside future, answered": lambda event: (
+        f"The leader found a member of v{event.number('smallest')} (before 2.0) and one of v{event.number('future')}, "
+        "newer than itself, in one group. It can serve no two such members: since 2.7.0 it lives on and sends "
+        "everybody an error in its own version, at which all threads end; those of before 2.0 because they cannot read "
+        "it."
+    ),
+    "cut answer": lambda event: (
+        f"The member sent v{event.number('used')} and was answered in v{event.number('received')}. The line is cut: "
+        "its end says which version it speaks from now on."
     ),
     "error assignment": lambda event: (
         "The leader could not assign and sends everybody an error, encoded in its own latest version. Members that "
@@ -291,6 +320,47 @@ _TELLING: dict[str, Callable[[Event], str]] = {
         "A member asked the whole application to stop, and it does. Not version probing."
     ),
     "unknown error code": lambda event: f"Error code {event.number('code')} of a newer leader: the thread dies.",
+    "all threads died": lambda event: "No stream thread of this client is left; the cause is in the lines before.",
+    "thread replaced": lambda event: (
+        "The exception handler puts a new thread in the place of the dead one: a new member joins. Where that dies of "
+        "the same, the group rebalances for ever."
+    ),
+    "lost its place": lambda event: (
+        "The group went on without this member: it missed a rebalance or its heartbeats, gives up its tasks and joins "
+        "anew. Not version probing."
+    ),
+    "broker removes": lambda event: (
+        f"The broker gave {event.word('member') or 'members'} up: no heartbeat for session.timeout.ms, or no rejoin in "
+        "time. After a bounce that is the ghost of the old process; a rebalance waits for it."
+    ),
+    "asks to join": _asks_to_join,
+    "leaves the group": lambda event: (
+        "The member leaves"
+        + (f": {event.word('reason').rstrip('.')}." if event.word("reason") else ".")
+        + (
+            " In 2.0 to 2.5 that is how version probing rejoins."
+            if "unsubscribed" in event.word("reason") or not event.word("reason")
+            else ""
+        )
+    ),
+    "upgrade.from is set": lambda event: (
+        "upgrade.from is not set."
+        if event.word("value") == "null"
+        else f"upgrade.from is {event.word('value')}: right in the first of two bounces, and to be gone after it."
+    ),
+    "static or not": lambda event: (
+        "No group.instance.id: a dynamic member, or one of the consumers beside the main one."
+        if event.word("member") == "null"
+        else "Static membership: who comes back in time gets its cached assignment, without a rebalance."
+    ),
+    "mispaired tasks": lambda event: (
+        f"The leader sent {event.number('partitions')} partitions and {event.number('tasks')} task ids, and the thread "
+        "dies. In 2.0.0 to 2.2.1 and 2.3.0 a leader that probes pairs them wrongly where a subtopology has several "
+        "source topics or an instance several threads."
+    ),
+    "foreign bytes": lambda event: (
+        "No released Kafka Streams sends this: a custom build, another program in the group, or damaged bytes."
+    ),
     "version": lambda event: f"This process runs Kafka {event.word('release')}.",
     "joined": _joined,
     "closes": lambda event: "The process is closed in an orderly way.",

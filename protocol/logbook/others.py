@@ -22,7 +22,8 @@ def _client() -> Iterator[Row]:
     joined, finished, died = "Successfully joined group", "Finished assignment for group", "Encountered the following"
     generation = "Generation{generationId={generation}, memberId='{member}', protocol='{protocol}'}"
     probing = "the earliest version that allows version probing {earliest}"
-    opted = "exception during processing and the registered exception handler opted to {state}"
+    opted_to = "opted to {state}"
+    opted = f"exception during processing and the registered exception handler {opted_to}"
     for logger, level, kind, words, since in (
         ("AppInfoParser", "INFO", "version", "Kafka version : {release}", span(last="2.1.1")),
         ("AppInfoParser", "INFO", "version", "Kafka version: {release}", span("2.2.0")),
@@ -40,38 +41,62 @@ def _client() -> Iterator[Row]:
         ("StreamThread", "ERROR", "dies", f"{died} {_KAFKAS}", span("2.2.0", "2.5.1")),
         ("StreamThread", "ERROR", "dies", f"{died} {_GOING}", span("2.6.0", "2.7.2")),
         ("KafkaStreams", "ERROR", "dies", f"{died} {opted}", span("2.8.0")),
+        ("KafkaStreams", "ERROR", "dies", f"{died} exception during processing and Kafka Streams {opted_to}", _OPTED),
+        ("KafkaStreams", "ERROR", "all threads died", "All stream threads have died", span("0.10.2.2", "2.7.2")),
+        ("KafkaStreams", "INFO", "all threads died", "State transition from {state} to ERROR", span("0.10.2.0")),
+        ("KafkaStreams", "ERROR", "thread replaced", "Replacing thread in the streams uncaught", span("3.1.0")),
         ("StreamThread", "WARN", "asks to shut down", _STOPS, span("2.8.0")),
+        ("StreamThread", "WARN", "lost its place", "Detected that the thread is being fenced", span("2.6.0")),
+        ("StreamThread", "INFO", "lost its place", "partitions {words} lost due to missed rebalance", span("2.4.0")),
+        ("AbstractCoordinator", "INFO", "lost its place", _NOT_VALID, span("1.0.0", "2.5.1")),
+        ("AbstractCoordinator", "INFO", "lost its place", f"{_STALE} due to {{reason}}, resetting", span("2.6.0")),
+        ("AbstractCoordinator", "INFO", "asks to join", "Request joining group due to: {reason}", span("3.0.0")),
+        ("AbstractCoordinator", "INFO", "leaves the group", f"{_LEAVES} {{words}} due to {{reason}}", span("2.4.0")),
+        ("AbstractCoordinator", "INFO", "leaves the group", _LEAVES, span("2.2.0", "2.3.1")),
+        ("StreamsConfig", "INFO", "upgrade.from is set", "\tupgrade.from = {value}", span("0.10.2.2")),
+        ("ConsumerConfig", "INFO", "static or not", "\tgroup.instance.id = {member}", span("2.3.0")),
         ("StreamThread", "DEBUG", "skips tasks", f"{_SKIPPED}: {{code}}", span("2.1.0", "2.3.1")),
         ("StreamsPartitionAssignor", "DEBUG", _BELOW, f"{_RECEIVED} {probing}", span("2.2.2", "2.2.2") | span("2.3.1")),
         ("StreamsPartitionAssignor", "INFO", "new end point", _END_POINT, span("2.6.0")),
+        ("StreamsPartitionAssignor", "INFO", "cut answer", _CUT, span("2.0.0")),
     ):  # fmt: skip
         yield kind, words, level, logger, "", since
 
 
 _OLD = "0.11.0.3"
+_OPTED = span("3.1.0", "3.2.0")
+_NOT_VALID = "Attempt to heartbeat failed for since member id {member} is not valid"
+_STALE = "Attempt to heartbeat with {words} and group instance id {words}"
+_LEAVES = "Member {member} sending LeaveGroup request to coordinator"
 _STOPS = "Detected that shutdown was requested. All clients in this app will now begin to shutdown"
 _KAFKAS = "unexpected Kafka exception during processing"
 _GOING = "exception during processing and the thread is going to shut down"
 _BELOW = "below version probing"
 _SKIPPED = "Encountered assignment error during partition assignment"
 _RECEIVED = "Received an assignment version {received} that is less than"
+_CUT = "Sent a version {used} subscription and got version {received} assignment back"
 _END_POINT = "Requested to schedule immediate rebalance to update group with new host endpoint"
 
 
 def _broker() -> Iterator[Row]:
     """The group coordinator, in a broker's log.
 
-    Source: 0.10.0.0, 2.3.0, 3.0.0, 3.9.0 GroupCoordinator.
+    Source: 0.10.0.0, 2.3.0, 3.0.0, 3.9.0 GroupCoordinator; 3.9.0 GroupMetadataManager.
     """
-    state = "in state {words} with old generation {generation} ({words}) (reason: {reason})"
+    state = "in state {words} with old generation {generation}"
     for kind, words in (
-        ("broker rebalances", f"Preparing to rebalance group {{group}} {state}"),
+        ("broker rebalances", f"Preparing to rebalance group {{group}} {state} ({{words}}) (reason: {{reason}})"),
+        ("broker rebalances", f"Preparing to rebalance group {{group}} {state} (reason: {{reason}})"),
         ("broker rebalances", "Preparing to rebalance group {group} with old generation {generation}"),
         ("broker rebalanced", "Stabilized group {group} generation {generation}"),
         ("broker assigned", "Assignment received from leader {member} for group {group} for generation {generation}"),
         ("broker assigned", "Assignment received from leader for group {group} for generation {generation}"),
         ("static member back", "Static member with groupInstanceId={member} and unknown member id joins"),
         ("static member back", "Static member {member} with unknown member id rejoins"),
+        ("static member back", "Static member {member} of group {group} with unknown member id rejoins"),
+        ("static member back", "Static member which joins during Stable stage and doesn't affect"),
+        ("broker removes", "Member {member} in group {group} has failed, removing it from the group"),
+        ("broker removes", "Group {group} removed dynamic members who haven't joined"),
     ):
         yield kind, words, "INFO", "GroupCoordinator", "", everything()
 
@@ -105,12 +130,74 @@ CAUSES = (
     ("state directory is taken", "Unable to initialize state, this can happen if multiple instances of Kafka Streams"),
     ("missing topic", "Missing source topics"),
     ("missing topic", "is unknown yet during rebalance, please make sure they have been pre-created"),
+    ("end offsets", "Failed to fetch end offsets for changelogs, will return previous assignment"),
+    ("corrupted task", "Active task(s) got corrupted. Triggering a rebalance"),
+    ("corrupted task", "TaskCorruptedException"),
+    ("no assignment", "There are insufficient bytes available to read assignment from the sync-group response"),
+    ("no assignment", "Sending empty assignment to member"),
+    ("state lock", "Failed to lock the state directory for"),
+    ("missed rebalance", "Commit cannot be completed since the group has already rebalanced"),
+    ("two jars", "NoSuchMethodError: {words}org.apache.kafka."),
+    ("two jars", "NoSuchFieldError: {words}org.apache.kafka."),
+    ("two jars", "NoClassDefFoundError: org/apache/kafka/"),
+    ("two jars", "ClassNotFoundException: org.apache.kafka."),
+    ("repartition topic", "has invalid partitions: expected: {expected}; actual: {actual}"),
+    ("cooperative rule", "Assignor supporting the COOPERATIVE protocol violates its requirements"),
+    ("not authorised", "Not authorized to access group"),
+    ("streams protocol fails", "StreamsGroupHeartbeatRequest failed"),
+    ("streams protocol", "group.protocol = streams"),
 )
 """Words that name a cause, whoever printed them: (kind, words)."""
+
+
+def _missing_topics() -> Iterator[Row]:
+    """The leader finds no metadata of a source topic.
+
+    Source: 2.2.0, 2.4.0, 2.6.0 StreamsPartitionAssignor#assign; 2.8.0, 3.0.1, 3.2.0, 3.7.0 RepartitionTopics#setup.
+    """
+    for words, since in (
+        ("Missing source topic {value} durign assignment", span("2.2.0", "2.3.1")),
+        ("Missing source topic {value} during assignment", span("2.4.0", "2.5.1")),
+        ("Source topic {value} is missing/unknown during rebalance", span("2.6.0", "2.7.2")),
+        ("The following source topics are missing/unknown: {words}.", span("2.8.0", "3.1.2")),
+        ("Subtopology {words} was missing source topics", span("3.2.0", "3.6.2")),
+        ("Subtopology {words} has missing source topics", span("3.7.0")),
+        ("Unable to determine the number of partitions of all repartition topics", span("3.0.1")),
+    ):
+        yield "missing topic", words, "ERROR", "StreamsPartitionAssignor", "", since
+
+
+def _exceptions() -> Iterator[Row]:
+    """Ends of a thread that no rule of the model reaches.
+
+    Source: 2.0.0, 2.3.1, 3.8.0 StreamsPartitionAssignor#onAssignment; 2.5.0 SubscriptionInfo; StreamsConfig.
+    """
+    counts = "Number of assigned partitions {partitions} is not equal to the number of active taskIds {tasks}"
+    unknown = "Only versions 1 and 2 are expected to use an UNKNOWN (-1) latest supported version. Got {used}."
+    encoded = "Should never try to encode a SubscriptionInfo with version [{used}] > LATEST_SUPPORTED_VERSION [{own}]"
+    future = "Received a future (version probing) subscription (version: {future})"
+    old = "and an incompatible pre Kafka 2.0 subscription (version: {smallest}) at the same time."
+    for kind, words, exception, since in (
+        ("mispaired tasks", counts, "TaskAssignmentException", span("0.10.2.0")),
+        ("foreign bytes", unknown, "IllegalArgumentException", span("2.5.0")),
+        ("foreign bytes", encoded, "IllegalStateException", span("2.5.0")),
+        ("foreign bytes", "Failed to decode AssignmentInfo", "TaskAssignmentException", everything()),
+        ("upgrade.from rejected", _REJECTED, "ConfigException", span("0.10.2.2")),
+        (
+            "pre-2.0 beside future, answered",
+            f"{future} {old}",
+            "TaskAssignmentException",
+            span("2.7.0"),
+        ),
+    ):
+        yield kind, words, "", "", exception, since
+
+
+_REJECTED = "Invalid value {value} for configuration upgrade.from: "
 
 
 @cache
 def shapes() -> tuple[Shape, ...]:
     """Every shape of this table, longer words first."""
     causes = tuple((kind, words, "", "", "", everything()) for kind, words in CAUSES)
-    return merged((*_client(), *_broker(), *causes))
+    return merged((*_client(), *_missing_topics(), *_exceptions(), *_broker(), *causes))

@@ -71,16 +71,17 @@ def _told(found: Iterator[Hit], file: str, within: Releases | None) -> Iterator[
     joined = 0
     for hit in found:
         told = tuple(events(record(hit.text, hit.before, hit.after), file=file, line=hit.number, within=within))
-        if told:
+        if told and told[0].kind != "cut answer":
             yield from told
         elif hit.number > joined and len(hit.text) < _WIDEST:
             before, after = _continued(hit)
             for whole in _glued((*before, hit.text, *after)) if before or after else ():
-                told = tuple(events(record(whole), file=file, line=hit.number - len(before), within=within))
-                if told and not any(event.text in line for event in told for line in (*before, hit.text, *after)):
-                    yield from told
+                glued = tuple(events(record(whole), file=file, line=hit.number - len(before), within=within))
+                if glued and not any(event.text in line for event in glued for line in (*before, hit.text, *after)):
+                    told = glued
                     joined = hit.number + len(after)
                     break
+            yield from told
 
 
 _WIDEST = 1000

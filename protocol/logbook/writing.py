@@ -43,7 +43,8 @@ def _deaths(step: Step) -> Iterator[str]:
 def last_words(release: str, failure: Failure) -> str:
     """What the thread of that release prints when an exception ends it, on one line.
 
-    Source: 0.10.0.0, 1.0.0, 2.2.0, 2.6.0, 2.8.0 StreamThread#run; 2.8.0 KafkaStreams#handleStreamsUncaughtException.
+    Source: 0.10.0.0, 1.0.0, 2.2.0, 2.6.0, 2.8.0 StreamThread#run;
+    2.8.0, 3.1.0, 3.2.1 KafkaStreams#handleStreamsUncaughtException.
     """
     numbers = tuple(int(part) for part in release.split("-")[0].split(".") if part.isdigit()) or (2, 3)
     if numbers[0] == 0:
@@ -58,8 +59,9 @@ def last_words(release: str, failure: Failure) -> str:
     elif numbers < (2, 8):
         words = "Encountered the following exception during processing and the thread is going to shut down: "
     else:
+        who = "Kafka Streams" if (3, 1) <= numbers <= (3, 2, 0) else "the registered exception handler"
         words = (
-            "Encountered the following exception during processing and the registered exception handler opted to "
-            "SHUTDOWN_CLIENT. The streams client is going to shut down now. "
+            f"Encountered the following exception during processing and {who} opted to SHUTDOWN_CLIENT. "
+            "The streams client is going to shut down now. "
         )
     return f"{words}{_PACKAGES.get(failure.exception, 'java.lang.')}{failure}"
