@@ -6,6 +6,7 @@ What becomes of a class of members is in `classes`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import product
 
 from ..errors import ImpossibleScenarioError
@@ -18,7 +19,8 @@ MOST_CLASSES = 240
 """Classes that have a number in one byte."""
 
 
-def spoken(jars: Sequence[Jar]) -> tuple[tuple[int, ...], ...]:
+@lru_cache(maxsize=256)
+def spoken(jars: tuple[Jar, ...]) -> tuple[tuple[int, ...], ...]:
     """For each jar the versions that its members may be told to speak, those that will kill them among these.
 
     Own rules are asked for every answer that some group could get, so that there may be more than occur.
