@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 from protocol.runbook import Runbook
 
 HOSTILE = "<img src=x onerror=document.title='owned'>"
-LOOKS = ["light-1280", "dark-1280", "light-420", "dark-420", "light-2560"]
+LOOKS = ["light-1280", "dark-420", "light-2560"]
 ROOT = "document.querySelector('.vp-runbook').shadowRoot"
 
 
