@@ -362,3 +362,16 @@ def test_the_value_of_upgrade_from_is_the_line_of_the_older_release() -> None:
         "1.1",
         "3.9",
     ]
+
+
+def test_a_step_back_to_before_a_feature_is_unsafe_where_it_is_used() -> None:
+    assert "2.0.1 has no suppress()" in plan("2.3.1", "2.0.1", uses=["suppress"]).headline
+    assert "has no foreign-key joins" in plan("3.9.1", "2.3.1", uses=["foreign-key joins"]).headline
+    assert plan("2.3.1", "2.1.1", uses=[]).ok
+
+
+def test_what_is_better_on_the_way_down_is_not_as_far_down() -> None:
+    advice = plan("3.9.1", "2.2.2", uses=["suppress"])
+    ways = [way.split()[0] for way in advice.instead if " in place of " in way]
+    assert ways and all(number(release(name)) > (2, 2, 2) for name in ways)
+    assert all(plan("3.9.1", name, uses=["suppress"]).ok for name in ways)

@@ -341,15 +341,13 @@ def _instead(
 
 
 def _better(old: Release, new: Release, has: frozenset[str] | None) -> list[Release]:
-    """The nearest releases that are safe to go to: of the same line, or the next ones after it."""
+    """The nearest releases after the wished one that are safe to go to; on the way down, not as far down."""
     found: list[Release] = []
     up = number(new) > number(old)
-    rows = [row for row in releases() if row.released and (number(row) > number(new)) == up and row.name != new.name]
-    for row in rows if up else reversed(rows):
+    later = sorted((row for row in releases() if row.released and number(row) > number(new)), key=number)
+    for row in later if up else (row for row in later if number(row) < number(old)):
         if len(found) == 2:
             break
-        if number(row) == number(old):
-            continue
         if _advise(old, row, 2, 1, None, False, False, has, back=False).ok:
             found.append(row)
     return found

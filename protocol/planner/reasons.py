@@ -48,6 +48,7 @@ def _rebalance_protocol(old: Release, new: Release) -> Iterator[Reason]:
 def _formats(old: Release, new: Release) -> Iterator[Reason]:
     up = number(old) < number(new)
     low, high = sorted((old, new), key=number)
+    yield from _not_there_yet(old, new)
     yield from _foreign_key_joins(old, new)
     if crosses(old, new, 3, 5):
         value = held(low, high)
@@ -81,7 +82,7 @@ def _formats(old: Release, new: Release) -> Iterator[Reason]:
                 feature="table repartition",
                 effect="note",
             )
-    for line, name in (((2, 2), "v1"), ((2, 3), "v2"), ((2, 5, 1), "v3")):
+    for line, name in (((2, 5, 1), "v3"), ((2, 3), "v2"), ((2, 2), "v1")):
         if crosses(old, new, *line) and number(low) >= (2, 1):
             yield Reason(
                 name="suppress changelog",
@@ -106,6 +107,23 @@ def _formats(old: Release, new: Release) -> Iterator[Reason]:
             break
     if not up:
         yield from reasons_of_disk(old, new)
+
+
+def _not_there_yet(old: Release, new: Release) -> Iterator[Reason]:
+    """What a topology may use, and an older release has not."""
+    for line, feature, what, kip in (
+        ((2, 1), "suppress", "suppress()", "KIP-328"),
+        ((2, 4), "foreign-key joins", "foreign-key joins of tables", "KIP-213"),
+    ):
+        if number(new) < line <= number(old):
+            yield Reason(
+                name=f"no {feature}",
+                title=f"{new.name} has no {what}",
+                text=f"{kip} came with {line[0]}.{line[1]}: the topology does not even compile on the older jar.",
+                source=kip,
+                feature=feature,
+                effect="unsafe",
+            )
 
 
 def _foreign_key_joins(old: Release, new: Release) -> Iterator[Reason]:
