@@ -15,6 +15,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -304,16 +305,19 @@ CHECKS = (
     ),
     ("doctests", "the examples in the docstrings", [*PLAIN, "--doctest-modules", "protocol"]),
     ("site", "the book builds, and its pages hold together", [*PLAIN, "tests/test_site.py"]),
-    ("benchmarks", "speed, beside the peers", [*PLAIN, "tests/benchmarks"]),
     ("nbval", "the chapters say what they said", [*PYTEST, *NBVAL, "notebooks"]),
     ("bytes", "the chapters, executed again, have the same bytes", [*EXECUTE, "--check"]),
     ("browser", "the textbook in a real browser", [*PLAIN, "tests/browser"]),
+    ("benchmarks", "speed, beside the peers", [*PLAIN, "tests/benchmarks"]),
 )
 """Each check of `test`: its name, what it holds, and how the environment's Python runs it."""
 
+ALONE = ("benchmarks",)
+"""What measures: nothing else may run beside it."""
 
-def test(names, rest):
-    """Run the checks in order, all of them, and close with a line in pytest's form."""
+
+def test(names, rest, lanes):
+    """Run the checks, all of them, and close with a line in pytest's form."""
     unknown = set(names) - {name for name, _, _ in CHECKS}
     if unknown:
         raise Trouble(f"no check is called {', '.join(sorted(unknown))}: there are {', '.join(c[0] for c in CHECKS)}.")
@@ -321,16 +325,21 @@ def test(names, rest):
     began = time.monotonic()
     total, failed = {}, []
     with tempfile.TemporaryDirectory() as home:
-        for name, title, arguments in CHECKS:
-            by_pytest = arguments[:2] == PYTEST
-            if (names and name not in names) or (rest and not by_pytest):
-                continue
-            say(f"\n── {name}: {title} " + "─" * max(0, 66 - len(name) - len(title)))
-            status, counts = watch([str(PYTHON), *arguments, *rest], own_jupyter(Path(home)), by_pytest)
+        runs = [
+            Run(name, title, [str(PYTHON), *arguments, *rest], Path(home) / name, arguments[:2] == PYTEST)
+            for name, title, arguments in CHECKS
+            if (not names or name in names) and (not rest or arguments[:2] == PYTEST)
+        ]
+        for run in side_by_side([run for run in runs if run.name not in ALONE], lanes):
+            run.show()
+        for run in side_by_side([run for run in runs if run.name in ALONE], 1):
+            run.show()
+        for run in runs:
+            status, counts = run.status, run.counts()
             if status == 5 and rest:  # nothing here matches what was asked for
                 continue
             if status:
-                failed.append(name)
+                failed.append(run.name)
                 counts = counts if counts.get("failed") or counts.get("error") else {**counts, "failed": 1}
             for outcome, n in counts.items():
                 total[outcome] = total.get(outcome, 0) + n
@@ -342,28 +351,79 @@ def test(names, rest):
     return 1 if failed or not total else 0
 
 
-def watch(command, variables, by_pytest):
-    """The exit status of a check, shown as it runs, with what it counted."""
-    if by_pytest and sys.stdout.isatty():
-        command = [*command, "--color=yes"]
-    tail = b""
-    with subprocess.Popen(
-        command,
-        cwd=str(ROOT),
-        env=variables,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-    ) as process:
-        for chunk in iter(lambda: os.read(process.stdout.fileno(), 65536), b""):
-            sys.stdout.buffer.write(chunk)
-            sys.stdout.buffer.flush()
-            tail = (tail + chunk)[-4096:]
-    if not by_pytest:
-        return process.returncode, {"passed": 1} if process.returncode == 0 else {}
-    closing = re.sub(r"\x1b\[[0-9;]*m", "", tail.decode("utf-8", "replace")).rstrip().rpartition("\n")[2]
-    found = re.findall(r"(\d+) (passed|failed|skipped|xfailed|xpassed|error)", closing)
-    return process.returncode, {outcome: int(n) for n, outcome in found}
+class Run:
+    """One check at work; what it says goes into a file, from which it is shown when its turn comes."""
+
+    def __init__(self, name, title, command, home, by_pytest):
+        self.name, self.title, self.by_pytest = name, title, by_pytest
+        self.command = [*command, "--color=yes"] if by_pytest and sys.stdout.isatty() else command
+        self.home, self.log = home, home / "log"
+        self.process, self.status, self.seconds = None, None, 0
+        home.mkdir()
+        self.log.touch()
+
+    def work(self):
+        """Run it to its end."""
+        began = time.monotonic()
+        quiet = {"stdin": subprocess.DEVNULL, "stderr": subprocess.STDOUT, "cwd": str(ROOT)}
+        status = 2
+        try:
+            with open(str(self.log), "wb") as out:
+                self.process = subprocess.Popen(self.command, env=own_jupyter(self.home), stdout=out, **quiet)
+                status = self.process.wait()
+        finally:
+            self.seconds = time.monotonic() - began
+            self.status = status
+
+    def show(self):
+        """Show what it says, as it says it, to its end."""
+        say(f"\n── {self.name}: {self.title} " + "─" * max(0, 66 - len(self.name) - len(self.title)))
+        with open(str(self.log), "rb") as log:
+            while True:
+                ended = self.status is not None
+                sys.stdout.buffer.write(log.read())
+                sys.stdout.buffer.flush()
+                if ended:
+                    break
+                time.sleep(0.1)
+        say(f"   {self.name}: {self.seconds:.0f} s")
+
+    def counts(self):
+        """How often there was which outcome."""
+        if not self.by_pytest:
+            return {"passed": 1} if self.status == 0 else {}
+        text = self.log.read_bytes()[-4096:].decode("utf-8", "replace")
+        closing = re.sub(r"\x1b\[[0-9;]*m", "", text).rstrip().rpartition("\n")[2]
+        found = re.findall(r"(\d+) (passed|failed|skipped|xfailed|xpassed|error)", closing)
+        return {outcome: int(n) for n, outcome in found}
+
+
+def side_by_side(runs, lanes):
+    """The runs in order, while they are at work: one lane takes from the front, a second from the back."""
+    waiting, take, stopped = list(runs), threading.Lock(), threading.Event()
+
+    def lane(end):
+        while not stopped.is_set():
+            with take:
+                run = waiting.pop(end) if waiting else None
+            if run is None:
+                return
+            run.work()
+
+    threads = [threading.Thread(target=lane, args=(end,), daemon=True) for end in (0, -1)[:lanes]]
+    for thread in threads:
+        thread.start()
+    try:
+        yield from runs
+    finally:
+        stopped.set()
+        for thread in threads:
+            thread.join(5)  # Ctrl-C has reached what runs, too, and it may have something to clear away
+        for run in runs:
+            if run.process and run.status is None:
+                run.process.terminate()
+        for thread in threads:
+            thread.join(5)
 
 
 def own_jupyter(home):
@@ -418,6 +478,7 @@ def main(argv):
     command.add_argument("--port", type=port_number, default=8888, metavar="PORT", help="8888 by default")
     command = commands.add_parser("test", help="check everything (what follows -- goes to pytest)")
     command.add_argument("check", nargs="*", metavar="CHECK", help="only these: " + " ".join(c[0] for c in CHECKS))
+    command.add_argument("--one-by-one", action="store_true", help="on one core: by default, two checks run at a time")
     commands.add_parser("notebooks", help="execute the chapters and write them (what follows -- is which)")
     commands.add_parser("site", help="build the static book in _build/html (what follows -- goes to book/build.py)")
     command = commands.add_parser("lock", help="write the hash locks anew")
@@ -428,7 +489,7 @@ def main(argv):
         if asked.command == "lab":
             return lab(asked.port, asked.browser, rest)
         if asked.command == "test":
-            return test(asked.check, rest)
+            return test(asked.check, rest, 1 if asked.one_by_one else min(2, os.cpu_count() or 1))
         if asked.command == "notebooks":
             return notebooks(rest)
         if asked.command == "site":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +18,9 @@ CHAPTERS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
 def site() -> Path:
     """The folder of the built book, with what makes its pages live."""
     command = [sys.executable, str(ROOT / "book" / "build.py"), "--if-changed"]
-    ended = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    with open(__file__, "rb") as door:  # two checks may want it at the same time
+        fcntl.flock(door, fcntl.LOCK_EX)
+        ended = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     if ended.returncode == 2 and "npm" in ended.stderr:
         pytest.skip(ended.stderr.strip())
     assert ended.returncode == 0, (ended.stdout + ended.stderr)[-4000:]

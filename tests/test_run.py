@@ -6,6 +6,7 @@ import ast
 import importlib.util
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -332,6 +334,55 @@ def test_what_follows_two_dashes_goes_to_pytest_and_no_match_there_is_no_failure
     monkeypatch.setattr(tester, "CHECKS", checks(*rows))
     assert tester.main(["test", "--", "-k", "wanted"]) == 0
     assert last_line(capfd).startswith("===== 1 passed in ")
+
+
+def waits(own: Path, other: Path) -> list[str]:
+    """A check that ends well only if another one runs at the same time."""
+    code = f"import pathlib, time; pathlib.Path({str(own)!r}).touch()\nfor _ in range(600):\n"
+    return [
+        "-c",
+        f"{code}    if pathlib.Path({str(other)!r}).exists(): break\n    time.sleep(.05)\nelse: raise SystemExit(1)",
+    ]
+
+
+def test_two_checks_run_at_a_time_and_are_shown_in_order(
+    tester: ModuleType, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    a, b = tmp_path / "a", tmp_path / "b"
+    rows = (("one", waits(a, b)), ("two", say_and_end("in the middle", 0)), ("three", waits(b, a)))
+    monkeypatch.setattr(tester, "CHECKS", checks(*rows))
+    assert tester.main(["test"]) == 0
+    said = capfd.readouterr().out
+    assert said.index("── one") < said.index("── two") < said.index("in the middle") < said.index("── three")
+
+
+def test_what_measures_runs_alone_and_last(
+    tester: ModuleType, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (name,) = tester.ALONE
+    assert tester.CHECKS[-1][0] == name
+    mark = tmp_path / "mark"
+    slow = f"import pathlib, time; time.sleep(.5); pathlib.Path({str(mark)!r}).touch()"
+    after = f"import pathlib; raise SystemExit(not pathlib.Path({str(mark)!r}).exists())"
+    monkeypatch.setattr(tester, "CHECKS", checks(("slow", ["-c", slow]), (name, ["-c", after])))
+    assert tester.main(["test"]) == 0
+
+
+def test_an_interruption_ends_what_is_at_work(tester: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    at_work = []
+
+    def interrupted(run: Any) -> None:
+        while run.process is None:
+            time.sleep(0.01)
+        at_work.append(run.process)
+        run.process.send_signal(signal.SIGINT)  # as a terminal does
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tester.Run, "show", interrupted)
+    monkeypatch.setattr(tester, "CHECKS", checks(("long", ["-c", "import time; time.sleep(60)"])))
+    assert tester.main(["test"]) == 130
+    assert at_work[0].poll() is not None
 
 
 def test_a_run_of_no_test_is_no_success(

@@ -23,6 +23,9 @@ AXE = (
     "axe-core@4.11.0",
     "ilYanEU8vxxBexpJd8cWM4ElSQq4QctCLKih0TSfjIfCQTeyH/6zVrmIJfLPrKTKJRbiG+cfnZbQIjAlJmF1jQ==",
 )
+PLAIN = ".live-output > .text_plain, .live-output > .live-text"
+SAID = f"""() => [...document.querySelectorAll('article div.cell')].map((cell) =>
+  [...cell.querySelectorAll('{PLAIN}')].map((one) => one.textContent.trim()))"""
 LONG = 240_000
 """How long, in ms, a live page may take where the machine is busy."""
 
@@ -234,13 +237,24 @@ def test_print_leaves_the_controls_out(page: Page, at: Callable[[str], str]) -> 
 # With Python in the browser
 
 
+def texts(outputs: list[dict[str, Any]]) -> list[str]:
+    """What the outputs of a committed cell say in plain text, where that is all that they have."""
+    told = [one["data"] if "data" in one else {"text/plain": one["text"]} for one in outputs]
+    return ["".join(one["text/plain"]).strip() for one in told if set(one) == {"text/plain"}]
+
+
 @pytest.mark.parametrize("name", CHAPTERS)
-def test_a_chapter_made_live_runs_to_its_end(page: Page, at: Callable[[str], str], name: str) -> None:
+def test_a_chapter_made_live_runs_to_its_end_and_says_what_it_said(
+    page: Page, at: Callable[[str], str], name: str
+) -> None:
     page.goto(at(name))
     make_live(page)
-    cells = json.loads(page.locator("#live-cells").inner_text() or page.locator("#live-cells").text_content() or "{}")
-    shown = [cell for cell in cells["cells"] if cell["shown"]]
-    expect(page.locator('div.cell[data-ran="well"]')).to_have_count(len(shown))
+    said = page.evaluate(SAID)
+    assert page.locator('div.cell[data-ran="well"]').count() == len(said)
+    notebook = json.loads((ROOT / "notebooks" / f"{name}.ipynb").read_text(encoding="utf-8"))
+    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code" and cell["source"]]
+    shown = [cell for cell in code if "remove-cell" not in cell["metadata"].get("tags", [])]
+    assert said == [texts(cell["outputs"]) for cell in shown]
 
 
 def test_on_a_live_page_the_bench_takes_a_pick(page: Page, at: Callable[[str], str], shot: Any) -> None:

@@ -77,7 +77,7 @@ export class Widgets {
     const model = this.#models.get(id);
     const script = model?.get("_esm");
     if (!script) {
-      element.textContent = "This control is live in JupyterLab only: python3 run.py lab.";
+      element.textContent = "This control answers in a notebook only: open the chapter in JupyterLite, at the top of the page.";
       return;
     }
     if (!this.#modules.has(script)) {
