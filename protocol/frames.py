@@ -280,7 +280,7 @@ def _legend(trace: Trace, side: Mapping[str, str]) -> Iterator[list[str]]:
     if any(view.group.ghosts for view in views):
         yield ["sign ghost", "gone, but the broker still waits for it"]
     if any(member.poisoned for view in views for member in view.members):
-        yield ["sign poisoned", "poisoned: told more than its jar can speak"]
+        yield ["sign poisoned", "poisoned: told a version that its jar cannot speak"]
     if any(sent.probing for step in trace for sent in step.messages):
         yield ["sign probe", "probing answer"]
 

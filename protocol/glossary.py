@@ -93,7 +93,7 @@ def _letter(message: Sent) -> bytes:
 WIDTH, EDGE = 400, 10
 _STYLE = (
     ".five-numbers{float:left;margin:0 28px 12px 0}.five-numbers~ol{overflow:hidden}"  # beside what explains it
-    "@media(max-width:900px){.five-numbers{float:none;margin:0 0 12px}}"
+    "@media(max-width:1400px){.five-numbers{float:none;margin:0 0 12px}}"
     ".five-numbers{--new:#b14a00;--old:#0a5fa8}"
     'html[data-theme="dark"] .five-numbers{--new:#ffab5e;--old:#7cbcff}'
     "@media print{html .five-numbers{--new:#b14a00;--old:#0a5fa8}}"

@@ -27,7 +27,10 @@ export function verdict(run, pinned, at, choose, swap) {
   const [here, there] = [run, pinned].map((one) => one.data.meta.picks);
   const picked = [...new Set([...Object.keys(here), ...Object.keys(there)])]
     .filter((pick) => JSON.stringify(here[pick]) !== JSON.stringify(there[pick]))
-    .map((pick) => `${pick.replaceAll("_", " ")} ${value(here[pick])} here, ${value(there[pick])} pinned`);
+    .map((pick) => {
+      const [one, other] = [value(here[pick]), value(there[pick])];
+      return `${pick.replaceAll("_", " ")} ${one === other ? `${one} by other rules` : `${one} here, ${other} pinned`}`;
+    });
   const first = at ? [
     html("button", { type: "button", class: "link", onclick: () => choose(at) }, `They part at step ${at}`),
     `: here ${quoted(run, at)}, pinned ${quoted(pinned, at)}. `] : ["Both runs are the same. "];

@@ -6,7 +6,7 @@
  * `data` is what `protocol.hexview` makes of a paste; nothing here knows Kafka.
  */
 
-import { html, isDark } from "../player/elements.js";
+import { html, themed } from "../player/elements.js";
 import { grid, span } from "./bytes.js";
 import { reader } from "./reader.js";
 import { owners, rows, tree } from "./tree.js";
@@ -98,12 +98,7 @@ export function mount(host, data, opts = {}) {
     if (!quiet) opts.onstep?.(index);
   }
 
-  const paint = () => { root.dataset.theme = isDark(host.parentElement ?? document.body) ? "dark" : "light"; };
-  const watching = new MutationObserver(paint);
-  for (const node of [document.documentElement, document.body]) {
-    watching.observe(node, { attributes: true, attributeFilter: ["class", "style", "data-theme", "data-jp-theme-light", "data-jp-theme-name"] });
-  }
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint, { signal });
+  const paint = themed(host, root, signal);
   addEventListener("beforeprint", () => { root.dataset.theme = "light"; }, { signal }); // paper is white
   addEventListener("afterprint", paint, { signal });
 
@@ -128,7 +123,6 @@ export function mount(host, data, opts = {}) {
     get index() { return index; },
     destroy() {
       listening.abort();
-      watching.disconnect();
       sizes.disconnect();
       root.remove();
     },

@@ -45,7 +45,7 @@ export function sheet(text) {
 }
 
 /** The theme that is really behind an element: the first painted background above it. One rule for every host page. */
-export function isDark(element) {
+function isDark(element) {
   for (let node = element; node; node = node.parentElement ?? node.getRootNode().host) {
     const colour = getComputedStyle(node).backgroundColor.match(/[\d.]+/g)?.map(Number);
     if (colour && (colour.length < 4 || colour[3] > 0.5)) {
@@ -53,6 +53,16 @@ export function isDark(element) {
     }
   }
   return matchMedia("(prefers-color-scheme: dark)").matches;
+}
+
+/** Keep the root in the theme that is behind its host, until the signal ends it; gives what looks again. */
+export function themed(host, root, signal) {
+  const paint = () => { root.dataset.theme = isDark(host.parentElement ?? document.body) ? "dark" : "light"; };
+  const watching = new MutationObserver(paint);
+  for (const node of [document.documentElement, document.body]) watching.observe(node, { attributes: true });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint, { signal });
+  signal.addEventListener("abort", () => watching.disconnect());
+  return paint;
 }
 
 export const words = (state) => state.replace(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase();

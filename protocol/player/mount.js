@@ -7,7 +7,7 @@
  */
 
 import { diagram, put, token, travel } from "./diagram.js";
-import { caption, html, icon, isDark, sheet, svg, words } from "./elements.js";
+import { caption, html, icon, sheet, svg, themed, words } from "./elements.js";
 import { contents, counts, facts, help, legend, sentence } from "./panel.js";
 import { unfold } from "./run.js";
 import { spacetime } from "./spacetime.js";
@@ -232,12 +232,7 @@ export function mount(host, data, opts = {}) {
     bound[key]();
   });
 
-  const paint = () => { root.dataset.theme = isDark(host.parentElement ?? document.body) ? "dark" : "light"; };
-  const watching = new MutationObserver(paint);
-  for (const node of [document.documentElement, document.body]) {
-    watching.observe(node, { attributes: true });
-  }
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint, { signal });
+  const paint = themed(host, root, signal);
 
   let drawn = 0;
   /** Lay out for these widths. Only what changed is written: the browser styles all that is below a changed class anew. */
@@ -282,7 +277,6 @@ export function mount(host, data, opts = {}) {
     destroy() {
       play(false);
       listening.abort();
-      watching.disconnect();
       sizes.disconnect();
       root.remove();
       if (!shadow.querySelector(".player")) delete host.dataset.ready;

@@ -1,6 +1,6 @@
 /** The runbook: pickers, the plan, and the bench below it. A pick goes to Python; what comes back is another plan, or why there is none. */
 
-import { html, isDark } from "../player/elements.js";
+import { html, themed } from "../player/elements.js";
 import { STYLE } from "../player/mount.js";
 import { PICKERS, choose, download, field, number, page, render } from "../bench/header.js";
 import { badge, kindOf, oddsBar } from "./badge.js";
@@ -104,12 +104,7 @@ export function runbook(host, first, tools) {
   }
 
   root.addEventListener("keydown", (event) => event.stopPropagation()); // a notebook would take our letters for its own
-  const paint = () => { root.dataset.theme = isDark(host.parentElement ?? document.body) ? "dark" : "light"; };
-  const watching = new MutationObserver(paint);
-  for (const node of [document.documentElement, document.body]) {
-    watching.observe(node, { attributes: true });
-  }
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint, { signal });
+  const paint = themed(host, root, signal);
   const fit = () => {
     root.classList.toggle("wide", root.clientWidth >= ROOMY);
     root.classList.toggle("narrow", root.clientWidth < SLIM);
@@ -130,7 +125,7 @@ export function runbook(host, first, tools) {
     draw,
     say,
     tell(text) { told.replaceChildren(text); },
-    destroy() { listening.abort(); watching.disconnect(); sizes.disconnect(); root.remove(); },
+    destroy() { listening.abort(); sizes.disconnect(); root.remove(); },
   };
 }
 
