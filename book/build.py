@@ -31,7 +31,7 @@ BUILD = ROOT / "_build"
 CACHE = BUILD / "cache"
 PAGES = ("index.md", "glossary.md", "releases.md", "sources.md", "ran-with.md")
 PACKAGES = ("anywidget", "graphviz", "ipywidgets", "jupyterlab", "myst-nb", "sphinx", "sphinx-book-theme")
-CATALOGUE = ("Release", "Date", "Speaks up to", "Leader's rule", "Member's rule", "Rejoins by", "Fixes", "Note")
+CATALOGUE = ("Release", "Date", "Speaks up to", "Leader's rule", "Member's rule", "Rejoins by", "Has", "Note")
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
