@@ -30,7 +30,16 @@ ROOT = HERE.parent
 BUILD = ROOT / "_build"
 CACHE = BUILD / "cache"
 PAGES = ("index.md", "glossary.md", "releases.md", "sources.md", "ran-with.md")
-PACKAGES = ("anywidget", "graphviz", "ipywidgets", "jupyterlab", "myst-nb", "sphinx", "sphinx-book-theme")
+PACKAGES = (
+    "anywidget",
+    "graphviz",
+    "ipywidgets",
+    "jupyterlab",
+    "jupyterlite-core",
+    "myst-nb",
+    "sphinx",
+    "sphinx-book-theme",
+)
 CATALOGUE = ("Release", "Date", "Speaks up to", "Leader's rule", "Member's rule", "Rejoins by", "Has", "Note")
 
 
