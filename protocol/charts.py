@@ -79,8 +79,9 @@ def heat_map(
     svg = [
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(summary, {chr(34): "&quot;"})}" '
         f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" font-family="ui-sans-serif,system-ui,sans-serif" '
-        f'font-size="{LABEL}" fill="currentColor" style="max-width:100%;height:auto">',
+        f'font-size="{LABEL}" color="#15181c" fill="currentColor" style="max-width:100%;height:auto">',
         f"<title>{escape(title)}</title>",
+        '<rect width="100%" height="100%" rx="8" fill="#fff"/>',  # black on white, whatever is behind it
         _grid(left, top, columns=len(columns), rows=len(rows)),
         _down(f"{down} ↓ {across} →", left - 8, top - 8),
         *(_down(row, left - 8, top + CELL * (y + 0.5) + 4) for y, row in enumerate(rows)),
