@@ -258,3 +258,16 @@ def test_a_progress_of_a_pipe_has_no_size() -> None:
     progress = Progress("x")
     list(read([SAID], progress=progress))
     assert progress.size is None and progress.lines == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Invalid value " + "9" * 9000 + " for configuration upgrade.from: x",
+        "Downgrade metadata to version \u0663. Latest supported version is 4.",
+        "Member " + "\u00b2" * 5000 + " in group x has failed, removing it from the group",
+        "Preparing to rebalance group x in state y with old generation 5 (" * 400,
+    ],
+)
+def test_a_line_that_was_made_to_break_the_reader_costs_itself(text: str) -> None:
+    assert [event.text for event in read([text, SAID])][-1] == TEXT

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import textwrap
 
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocol import wire
+from protocol.errors import DecodeError
 from protocol.messages import (
     LATEST_OFFSET,
     Assignment,
@@ -259,3 +261,109 @@ def test_a_leader_that_sees_a_newer_member_probes() -> None:
 def test_an_error_assignment_says_in_whose_version_it_is() -> None:
     layer = taken_apart(Part(data=wire.encode_assignment_info(AssignmentInfo(11, 11, error_code=1))))
     assert "missing" in layer.notes[0] and "leader's own" in layer.notes[0]
+
+
+def words(data: bytes, *, width: int = 16) -> str:
+    """As `hexdump` prints them by itself: the machine's own numbers of two bytes."""
+    padded = data + b"\0" * (len(data) % 2)
+    rows = [padded[i : i + width] for i in range(0, len(padded), width)]
+    lines = [
+        f"{width * i:07x} " + " ".join(f"{row[j + 1]:02x}{row[j]:02x}" for j in range(0, len(row), 2))
+        for i, row in enumerate(rows)
+    ]
+    return "\n".join([*lines, f"{len(data):07x}"])
+
+
+@given(data=st.binary(min_size=17, max_size=80))
+def test_words_of_two_bytes_are_turned_round(data: bytes) -> None:
+    assert unpack(words(data)).parts[0].data == data
+
+
+def test_rows_that_a_dump_leaves_out_are_put_back() -> None:
+    data = b"\x00\x00\x00\x04" + bytes(92) + b"\x07"
+    whole = hexdump(data).splitlines()
+    assert whole[2][10:] == whole[3][10:]
+    assert unpack("\n".join([*whole[:2], "*", *whole[6:]])).parts[0].data == data
+    with pytest.raises(NotBytes, match="line 2 of the dump says offset 20"):
+        unpack("00000000: 0000 0004  ....\n00000020: 0000 0004  ....")
+
+
+OTHER_FORMS = {
+    "bytearray": lambda data: f"bytearray({data!r})",
+    "fromhex": lambda data: f"bytes.fromhex('{data.hex()}')",
+    "hex in quotes": lambda data: f"b'{data.hex()}'",
+    "SQL": lambda data: f"X'{data.hex()}'",
+    "PostgreSQL": lambda data: f"\\x{data.hex()}",
+    "Node.js": lambda data: f"<Buffer {data.hex(' ')}>",
+    "Rust": lambda data: "[" + ", ".join(f"{byte}u8" for byte in data) + "]",
+    "C#": lambda data: data.hex("-").upper(),
+    "Scala": lambda data: "Array(" + ", ".join(map(str, data)) + ")",
+    "percent": lambda data: "".join(f"%{byte:02X}" for byte in data),
+    "data address": lambda data: f"data:application/octet-stream;base64,{base64.b64encode(data).decode()}",
+    "in a line": lambda data: f"2024-05-01 12:00:00 DEBUG user data of app-1: {data.hex()} (60 bytes)",
+}
+
+
+@pytest.mark.parametrize("form", OTHER_FORMS)
+@pytest.mark.parametrize("data", [SUBSCRIPTION, ENVELOPE, ANSWER], ids=["payload", "subscription", "assignment"])
+def test_what_languages_write_around_bytes_is_taken_off(form: str, data: bytes) -> None:
+    assert unpack(OTHER_FORMS[form](data)).parts[0].data == data
+
+
+@pytest.mark.parametrize(
+    ("pasted", "why"),
+    [
+        (b"", "nothing"),
+        (b" \n\t ", "nothing"),
+        ("\\x00\\x00\\x0", "cut in the middle"),
+        ("\\x00\\x00\\", "cut in the middle"),
+        ("00000004000000...", "cut when it was printed"),
+        ("<Buffer 00 00 ... 20 more bytes>", "20 more bytes are missing"),
+        ("java.nio.HeapByteBuffer[pos=0 lim=60 cap=60]", "ByteBuffer"),
+        ("app::GroupMetadata(groupId=app, generation=7, members=Map(a -> MemberMetadata(memberId=a)))", "without"),
+        ("GROUP TOPIC PARTITION CURRENT-OFFSET\napp orders 0 10", "kafka-consumer-groups prints no bytes"),
+        ('{"members": [{"clientId": "a", "assignments": [{"topic": "t", "partition": 0}]}]}', "no bytes of a member"),
+    ],
+)
+def test_what_has_no_bytes_says_where_they_are(pasted: str | bytes, why: str) -> None:
+    with pytest.raises(NotBytes, match=why):
+        unpack(pasted)
+
+
+def test_a_group_that_python_or_go_printed_gives_its_members() -> None:
+    python = (
+        f"DescribeGroupsResponse_v3(group='app', protocol_type='consumer', protocol='stream', members=[(member_id='a', "
+        f"member_metadata={ENVELOPE!r}, member_assignment={ANSWER!r})])"
+    )
+    go = f"{{Protocol:stream ProtocolMetadata:{list(ENVELOPE)} MemberAssignment:{list(ANSWER)}}}".replace(",", "")
+    for pasted in (python, go):
+        parts = unpack(pasted).parts
+        assert [(part.role, part.protocol, part.data) for part in parts] == [
+            ("subscription", "stream", ENVELOPE),
+            ("assignment", "stream", ANSWER),
+        ]
+
+
+def test_one_json_value_behind_another_is_read() -> None:
+    text = "\n".join(json.dumps({"memberMetadata": base64.b64encode(data).decode()}) for data in (ENVELOPE, ENVELOPE))
+    assert [part.label for part in unpack(text).parts] == ["[0].memberMetadata", "[1].memberMetadata"]
+
+
+def test_hex_digits_that_are_a_message_as_base64_only_are_base64() -> None:
+    letters = "AAAA" + "BAAA" + "AEAA" * 0
+    assert unpack(letters).form == "hex", "neither is a message: hex is the nearer guess"
+    assert unpack("ffffffffffffffff").form == "hex"
+
+
+@pytest.mark.parametrize(
+    "seed", ["a", "\\", "\\x", "[", "{", "=:", "a=", "a='", "00000000: 0000\n", "%00", '"', "0x00,"]
+)
+def test_time_grows_with_the_length_only(seed: str) -> None:
+    with contextlib.suppress(NotBytes):
+        unpack((seed * 100_000)[:100_000])
+
+
+@pytest.mark.parametrize("data", [b"\x00", b"\x00\x01", b"\x01", b"\x00\x01\x00"])
+def test_a_few_bytes_are_a_decode_error(data: bytes) -> None:
+    with pytest.raises(DecodeError):
+        taken_apart(Part(data=data))

@@ -5,6 +5,7 @@ What a kind means to an engineer is in `meaning`; what many lines say together i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,7 +13,7 @@ from functools import lru_cache
 from ..releases import Release, releases
 from . import others, own
 from .record import Record
-from .shapes import Reading, Releases, Shape, blank, everything, named, span, told
+from .shapes import NUMBER, Reading, Releases, Shape, blank, everything, named, span, told
 
 LEADER = frozenset(
     {
@@ -107,13 +108,24 @@ def events(record: Record, *, file: str = "", line: int = 0, within: Releases | 
 
     `within` are the releases that the log can be of; None is all of them.
     """
-    texts = record.text.split("\n", 400) if "\n" in record.text else (record.text,)
+    texts = [piece for text in record.text.split("\n", 400) for piece in _pieces(text)]
     seen: set[tuple[str, object]] = set()
     for text in texts:
         event = _event(text, record, file, line, everything() if within is None else within)
         if event is not None and (event.kind, event.numbers) not in seen:
             seen.add((event.kind, event.numbers))
             yield event
+
+
+_NUMBER = re.compile(NUMBER, re.ASCII)
+_PIECE, _OVERLAP = 8192, 1024
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """A very long text in pieces that overlap, so that the time it takes grows with its length and no faster."""
+    yield text[:_PIECE]
+    for at in range(_PIECE - _OVERLAP, len(text) - _OVERLAP, _PIECE - _OVERLAP):
+        yield text[at : at + _PIECE]
 
 
 def _event(text: str, record: Record, file: str, line: int, within: Releases) -> Event | None:
@@ -182,8 +194,7 @@ def _made(
     for name, value in slots.items():
         if name == "":
             continue
-        digits = value.lstrip("-")
-        if digits.isdigit() and name not in ("value", "when", "member", "task", "release", "group"):
+        if _NUMBER.fullmatch(value) and name not in ("value", "when", "member", "task", "release", "group"):
             numbers.append((name, int(value)))
         else:
             words.append((name, value))
@@ -210,7 +221,7 @@ def _made(
 @lru_cache(maxsize=4096)
 def _fitting(kind: str, said: tuple[tuple[str, str], ...], chosen: Releases) -> Releases:
     """Those of the releases in which these numbers can stand in that line."""
-    numbers = {name: int(value) for name, value in said if value.lstrip("-").isdigit()}
+    numbers = {name: int(value) for name, value in said if _NUMBER.fullmatch(value)}
     words = dict(said)
     if kind == "version":
         return release_of(words.get("release", "")) or chosen

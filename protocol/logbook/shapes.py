@@ -12,19 +12,19 @@ from functools import cache, cached_property
 
 from ..releases import Release, releases
 
-NUMBER = r"-?\d{1,19}"
+NUMBER = r"-?[0-9]{1,19}"
 _SLOTS = {
-    "task": r"[\w.-]*?\d+_\d+",
-    "member": r"\S+",
-    "value": r"[\w.+-]*\w",
+    "task": r"[\w.-]{0,200}?\d{1,9}_\d{1,9}",
+    "member": r"\S{1,400}",
+    "value": r"[\w.+-]{0,80}\w",
     "when": r"(?:-?\d+ ms|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} ?(?:Z|[+-]\d\d(?::?\d\d)?)?)",
-    "exception": r"[\w.$]+",
-    "group": r"\S+",
-    "protocol": r"[^']*",
+    "exception": r"[\w.$]{1,200}",
+    "group": r"\S{1,400}",
+    "protocol": r"[^']{0,200}",
     "words": r".{0,400}?",
     "reason": r".{0,400}",
-    "state": r"[A-Z_]+",
-    "release": r"\d+\.\d+\.\d+(?:\.\d+)?(?:-\w+)*",
+    "state": r"[A-Z_]{1,60}",
+    "release": r"\d{1,4}\.\d{1,4}\.\d{1,4}(?:\.\d{1,4})?(?:-\w{1,20}){0,4}",
 }
 """What a slot of that name takes; a slot of another name takes a number."""
 

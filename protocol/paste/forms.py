@@ -9,11 +9,15 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from urllib.parse import unquote_to_bytes
 
 from ..errors import VersionProbingError
 from ..wire import identify
+from .described import members, printed, values
+from .dumps import dumped
+from .record import looks_like_a_record
 
 _MOST = 64 << 20
 """Longer input is refused: no group has a message of that size."""
@@ -57,6 +61,8 @@ def unpack(pasted: str | bytes) -> Paste:
     if len(pasted) > _MOST:
         raise NotBytes(f"{len(pasted)} bytes are more than any message of a group has ({_MOST} at most)")
     if isinstance(pasted, bytes):
+        if not pasted.strip():
+            raise NotBytes("there is nothing in it")
         text = _text(pasted)
         if text is None:
             return Paste(form="bytes", reason="it is no text", parts=(Part(data=pasted),))
@@ -67,13 +73,44 @@ def unpack(pasted: str | bytes) -> Paste:
         raise NotBytes("there is nothing in it")
     if text[0] in "{[" and (found := _json(text)) is not None:
         return found
-    if text[0] in "{[" and '"' in text:
+    if text[0] in "{[" and '"' in text and '":' in text.replace(" ", ""):
         raise NotBytes(f"it begins as JSON does, and is none: {_broken(text)}")
-    for attempt in (_dump, _hex, _numbers, _escaped, _base64):
+    dump = _dump(text)
+    if dump is not None:
+        return dump
+    text = _unwrapped(text)
+    for attempt in (_printed, _hex, _numbers, _escaped, _percent, _base64):
         made = attempt(text)
         if made is not None:
             return made
+    inside = _inside(text)
+    if inside is not None:
+        return inside
     raise NotBytes(_why_not(text))
+
+
+_WRAPPED = re.compile(r"(?:bytes(?:\.fromhex)?|bytearray(?:\.fromhex)?|memoryview)\((.*)\)", re.DOTALL)
+_CUT = re.compile(r"\.\.\. ?(\d+) more bytes?>?$|(?:\.\.\.|…)[\"'\])>]*$")
+
+
+def _unwrapped(text: str) -> str:
+    """Without what a language writes around bytes: `bytearray(b'…')`, `<Buffer 00 …>`, `X'00…'`, `\\x00…`."""
+    cut = _CUT.search(text)
+    if cut:
+        more = f": {cut.group(1)} more bytes are missing" if cut.group(1) else ""
+        raise NotBytes(f"it was cut when it was printed{more}; take all of it")
+    wrapped = _WRAPPED.fullmatch(text)
+    text = wrapped.group(1) if wrapped else text
+    buffer = re.fullmatch(r"<Buffer ([0-9a-f ]+)>", text)
+    literal = re.fullmatch(r"[bBxX]?(['\"])((?:[0-9a-fA-F]{2}[\s:]*)+)\1", text)
+    bytea = re.fullmatch(r"\\{1,2}x((?:[0-9a-fA-F]{2}){2,})", text)
+    found = buffer or bytea
+    if found:
+        return found.group(1)
+    if literal:
+        return literal.group(2)
+    encoded = re.fullmatch(r"data:[\w/;=+-]*;base64,(.*)", text, re.DOTALL)
+    return encoded.group(1) if encoded else re.sub(r"(?<=\d)u8\b", "", text)
 
 
 def _text(data: bytes) -> str | None:
@@ -91,34 +128,15 @@ def _one(form: str, reason: str, data: bytes) -> Paste:
 
 # Hex.
 
-_OFFSET = re.compile(r"^\s*(?:0x)?([0-9a-fA-F]{3,16})(?::\s|:?\s{1,})")
-_ROW = re.compile(r"^((?:[0-9a-fA-F]{2}){1,8}(?: {1,2}(?:[0-9a-fA-F]{2}){1,8})*)(?: {2,}.*| *\|.*)?\s*$")
-
 
 def _dump(text: str) -> Paste | None:
-    """Lines of offset, bytes, and perhaps the characters: xxd, hexdump -C, od -A x -t x1."""
-    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
-    data = bytearray()
-    for place, line in enumerate(lines):
-        offset = _OFFSET.match(line)
-        if offset is None:
-            if re.fullmatch(r"\s*(?:0x)?[0-9a-fA-F]{3,16}:?", line) and place == len(lines) - 1 and place:
-                break  # the last line of hexdump is the length alone
-            return None
-        if line.strip() == "*":
-            return None
-        row = _ROW.match(line[offset.end() :].strip())
-        if row is None:
-            return None
-        digits = "".join(row.group(1).split())
-        at = int(offset.group(1), 16)
-        octal = int(f"{len(data):o}", 16)  # od's own offsets
-        if at not in (len(data), octal):
-            return None
-        data += bytes.fromhex(digits)
-    if len(lines) < 2 and not (lines and re.match(r"^\s*0+:? ", lines[0])):
+    made = dumped(text, most=_MOST)
+    if made is None:
         return None
-    return _one("hex dump", "each line begins with the offset of its bytes", bytes(data)) if data else None
+    data, reason = made
+    if not data:
+        raise NotBytes(reason)
+    return _one("hex dump", reason, data)
 
 
 def _hex(text: str) -> Paste | None:
@@ -137,7 +155,12 @@ def _hex(text: str) -> Paste | None:
         return _one("hex", "numbers with 0x before each", bytes(int(pair, 16) for pair in pairs))
     if len(digits) % 2:
         raise NotBytes(f"an odd number of hex digits ({len(digits)}); bytes are written with two hex digits each")
-    return _one("hex", "hex digits only", bytes.fromhex(digits))
+    data = bytes.fromhex(digits)
+    if len(digits) % 4 == 0 and digits == text and not _is_message(data):
+        other = _base64(text)
+        if other is not None and _is_message(other.parts[0].data):
+            return replace(other, reason="hex digits only, which are a message as base64 and none as hex")
+    return _one("hex", "hex digits only", data)
 
 
 # Numbers, escapes, base64.
@@ -171,7 +194,9 @@ def _escaped(text: str) -> Paste | None:
 
 def _unescaped(text: str) -> bytes:
     quoted = re.fullmatch(r"b?(['\"`])(.*)\1", text, re.DOTALL)
-    body = quoted.group(2) if quoted else text
+    body = quoted.group(2) if quoted else re.sub(r"^b?['\"`]", "", text)
+    if re.search(r"(?<!\\)(?:\\\\)*\\(?:x[0-9a-fA-F]?|u[0-9a-fA-F]{0,3})?$", body):
+        raise NotBytes("it was cut in the middle of its last escape; take all of it")
     data = bytearray()
     at = 0
     for escape in _ESCAPE.finditer(body):
@@ -213,6 +238,26 @@ def _plain(text: str) -> bytes:
     return text.encode("utf-8", errors="surrogateescape")
 
 
+def _percent(text: str) -> Paste | None:
+    """Percent signs before each byte that is no letter, as addresses have them."""
+    if not re.fullmatch(r"(?:%[0-9a-fA-F]{2}|[\w.~+-])+", text) or text.count("%") < 3:
+        return None
+    return _one("escaped string", "percent signs before hex digits, as in addresses", unquote_to_bytes(text))
+
+
+def _printed(text: str) -> Paste | None:
+    parts = tuple(Part(**one) for one in printed(text, _value))
+    return Paste(form="printed objects", reason="names, and bytes behind them", parts=parts) if parts else None
+
+
+def _inside(text: str) -> Paste | None:
+    """The one run of hex digits in a line of text."""
+    runs = re.findall(r"(?<![0-9a-zA-Z])(?:0x)?((?:[0-9a-fA-F]{2}){8,})(?![0-9a-zA-Z])", text)
+    if len(runs) != 1:
+        return None
+    return _one("hex", "the only hex digits in the text", bytes.fromhex(runs[0]))
+
+
 def _base64(text: str) -> Paste | None:
     digits = "".join(text.split()).strip("\"'`")
     if re.fullmatch(r"[A-Za-z0-9+/_-]+={0,2}", digits) is None or len(digits) < 4:
@@ -228,10 +273,25 @@ def _base64(text: str) -> Paste | None:
     return _one("base64", "letters of base64 only", data)
 
 
+_ASK = (
+    "take the group's record (kafka-console-consumer on __consumer_offsets with the formatter "
+    "org.apache.kafka.tools.consumer.GroupMetadataMessageFormatter of 3.9 and later) or a debugger's bytes"
+)
+_NO_BYTES = (
+    (r"java\.nio\.(?:Heap|Direct)ByteBuffer", "a ByteBuffer prints where it stands and not what it holds"),
+    (r"System\.Byte\[\]|\[B@[0-9a-f]+", "an array's name was printed and not what it holds"),
+    (r"GroupMetadata\(|MemberMetadata\(|MemberDescription\(", "the group was printed without its members' bytes"),
+    (r"(?i)\bCONSUMER-ID\b|\bCURRENT-OFFSET\b", "kafka-consumer-groups prints no bytes of a member"),
+)
+
+
 def _why_not(text: str) -> str:
     digits = re.sub(r"\s", "", text)
     if "\ufffd" in text:
         return "it holds the replacement character U+FFFD: bytes were lost when it was printed; take hex or base64"
+    for words, why in _NO_BYTES:
+        if re.search(words, text):
+            return f"{why}; {_ASK}"
     at = next((i for i, char in enumerate(digits) if char not in "0123456789abcdefABCDEF"), len(digits))
     shown = digits[at : at + 1]
     return (
@@ -243,11 +303,6 @@ def _why_not(text: str) -> str:
 
 # JSON.
 
-_GROUP_KEYS = re.compile(r"protocol(?!type|_?version)|assignor|partition_?assignor|strategy", re.IGNORECASE)
-_SUBSCRIPTION_KEYS = re.compile(r"(?:member_?)?meta_?data|subscription|protocol_?metadata", re.IGNORECASE)
-_ASSIGNMENT_KEYS = re.compile(r"(?:member_?)?assignment", re.IGNORECASE)
-_EITHER_KEYS = re.compile(r"user_?data|bytes|data|value|payload|raw", re.IGNORECASE)
-
 
 def _json(text: str) -> Paste | None:
     try:
@@ -255,12 +310,14 @@ def _json(text: str) -> Paste | None:
     except RecursionError:
         raise NotBytes("the JSON is nested too deeply") from None
     except ValueError:
-        return None
+        value = values(text)
+        if value is None:
+            return None
     if isinstance(value, list) and value and all(isinstance(one, int) and not isinstance(one, bool) for one in value):
         return _one("list of numbers", "one decimal number a byte", _bytes_of(value))
-    parts = tuple(_found(value, "", ""))
+    parts = tuple(Part(**one) for one in members(value, _value))
     if not parts:
-        raise NotBytes("the JSON has no bytes of a member: no metadata, subscription, assignment or user data")
+        raise NotBytes(f"the JSON has no bytes of a member: no metadata, subscription, assignment or user data; {_ASK}")
     return Paste(form="JSON", reason="the members of a group description", parts=parts)
 
 
@@ -272,34 +329,6 @@ def _broken(text: str) -> str:
     return "it has another shape"
 
 
-def _found(value: object, path: str, protocol: str, depth: int = 0) -> Iterator[Part]:
-    if depth > 40:
-        return
-    if isinstance(value, list):
-        for index, one in enumerate(value):
-            yield from _found(one, f"{path}[{index}]", protocol, depth + 1)
-        return
-    if not isinstance(value, Mapping):
-        return
-    named = next((str(one) for key, one in value.items() if _GROUP_KEYS.fullmatch(key) and isinstance(one, str)), "")
-    for key, one in value.items():
-        at = f"{path}.{key}" if path else str(key)
-        role = _role(str(key))
-        data = None if role is None else _value(one)
-        if data:
-            yield Part(data=data, label=at, role=role or "", protocol=named or protocol)
-        else:
-            yield from _found(one, at, named or protocol, depth + 1)
-
-
-def _role(key: str) -> str | None:
-    if _SUBSCRIPTION_KEYS.fullmatch(key):
-        return "subscription"
-    if _ASSIGNMENT_KEYS.fullmatch(key):
-        return "assignment"
-    return "" if _EITHER_KEYS.fullmatch(key) else None
-
-
 def _value(value: object) -> bytes | None:
     """The bytes of a JSON value: a list of numbers, a Node.js buffer, or a string in any form; None for none."""
     if isinstance(value, Mapping) and value.get("type") == "Buffer":
@@ -309,15 +338,29 @@ def _value(value: object) -> bytes | None:
     if not isinstance(value, str) or not value:
         return None
     if any(ord(char) < 32 for char in value):  # JSON's own escapes were already read
-        return _latin(value)
+        made = _latin(value)
+        if any(ord(char) > 127 for char in value) and not _reads(made):
+            other = value.encode("utf-8", "surrogatepass")
+            return other if _reads(other) else made
+        return made
     for attempt in (_hex, _escaped, _base64):
         try:
-            made = attempt(value)
+            found = attempt(value)
         except NotBytes:
             continue
-        if made is not None and (attempt is not _base64 or identify(made.parts[0].data).kind):
-            return made.parts[0].data
+        if found is not None and (attempt is not _base64 or identify(found.parts[0].data).kind):
+            return found.parts[0].data
     return None
+
+
+def _is_message(data: bytes) -> bool:
+    """Whether the bytes are a message beyond doubt."""
+    guess = identify(data)
+    return bool(guess.kind) and "no likely" not in guess.reason and "do not decide" not in guess.reason
+
+
+def _reads(data: bytes) -> bool:
+    return bool(identify(data).kind) or looks_like_a_record(data)
 
 
 def _latin(value: str) -> bytes:

@@ -94,7 +94,7 @@ def _short_envelope(data: bytes) -> str:
 
     Older clients write a subscription of v1 without owned partitions, and what is copied from a screen is often cut.
     """
-    if data[:1] != b"\0" or not 1 <= data[1] <= wire.ENVELOPE_LATEST:
+    if len(data) < 2 or data[0] or not 1 <= data[1] <= wire.ENVELOPE_LATEST:
         return ""
     ends = {kind: wire.fields(data, kind)[-1] for kind in _ENVELOPES}
     subscription, assignment = ends.values()
