@@ -146,6 +146,7 @@ def subscribe(
     """The payload of a member's next JoinGroup, or the failure that ends its thread.
 
     A COOPERATIVE member of 2.4 and 2.5 lists no active task, for its envelope names the partitions it owns.
+    Before 2.0 no version is checked here and nothing changes it while the thread runs, so there is no such failure.
 
     >>> from protocol.releases import release
     >>> subscribe(release("2.0.0").binary, used=4)
@@ -312,7 +313,7 @@ def rejoin_lines(binary: Binary, *, next_rebalance_ms: int = 0) -> tuple[LogLine
 
 
 def heed(binary: Binary, error_code: int) -> Heeded:
-    """What a thread does about the error code of its assignment.
+    """What a thread does about the error code of its assignment; nothing before 2.1.0, where assignments have none.
 
     Source: 2.2.0 StreamThread.RebalanceListener#onPartitionsAssigned;
     2.4.0, 2.7.0, 2.8.0, 3.8.0 StreamsRebalanceListener#onPartitionsAssigned.
@@ -320,7 +321,7 @@ def heed(binary: Binary, error_code: int) -> Heeded:
     if not error_code:
         return Heeded(False)
     if not binary.error_assignment:
-        if error_code != 1:
+        if error_code != 1 or binary.latest < 4:
             return Heeded(False)
         # 2.1 says it at debug level.
         line = _thread_line("ERROR", "Received error code 1 - shutdown")

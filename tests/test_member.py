@@ -378,3 +378,11 @@ def test_a_thread_heeds_an_error_code_as_its_release_does(
 
 def test_without_an_error_code_a_thread_goes_on() -> None:
     assert heed(release("3.9.0").binary, 0) == Heeded(False)
+
+
+@pytest.mark.parametrize("name", ["0.10.0.0", "1.1.1", "2.0.1"])
+def test_before_2_1_there_is_no_error_code_to_heed(name: str) -> None:
+    for code in (0, 1, 2, 3, 4):
+        heeded = heed(release(name).binary, code)
+        assert (heeded.stops, heeded.failure, heeded.log) == (False, None, ())
+    assert heed(release("2.2.0").binary, 1).stops

@@ -6,6 +6,7 @@ import base64
 import contextlib
 import json
 import textwrap
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -288,7 +289,7 @@ def test_rows_that_a_dump_leaves_out_are_put_back() -> None:
         unpack("00000000: 0000 0004  ....\n00000020: 0000 0004  ....")
 
 
-OTHER_FORMS = {
+OTHER_FORMS: dict[str, Callable[[bytes], str]] = {
     "bytearray": lambda data: f"bytearray({data!r})",
     "fromhex": lambda data: f"bytes.fromhex('{data.hex()}')",
     "hex in quotes": lambda data: f"b'{data.hex()}'",
@@ -367,3 +368,11 @@ def test_time_grows_with_the_length_only(seed: str) -> None:
 def test_a_few_bytes_are_a_decode_error(data: bytes) -> None:
     with pytest.raises(DecodeError):
         taken_apart(Part(data=data))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("0.10.0.1", "Unknown assignment data version: 5"), ("2.3.1", "used version: 5; latest")]
+)
+def test_two_ints_are_refused_in_the_words_of_the_release(name: str, text: str) -> None:
+    seen = seen_by(taken_apart(Part(data=bytes.fromhex("0000000500000005"))), release(name))
+    assert seen is not None and text in seen.failure and len(seen.log) == 1

@@ -88,8 +88,9 @@ def _assigned(
         f"reads v{info.version} in full" if not head else f"sees v{info.version} and {info.commonly_supported_version}"
     )
     if info.version > reader.latest:
-        text = f"Unable to decode assignment data: used version: {info.version}; latest supported version: "
-        failure = f"TaskAssignmentException: {text}{reader.latest}"
+        refused = wire.read_assignment_info(info.version.to_bytes(4, "big") + bytes(64), dialect=reader.binary.dialect)
+        log += tuple(str(line) for line in refused.log)
+        failure = str(refused.failure)
         return Sight(
             release=reader.name, sees=f"throws {failure}", failure=failure, log=log, then="Its stream thread dies."
         )
