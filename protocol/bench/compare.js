@@ -4,7 +4,8 @@ import { html, plural } from "../player/elements.js";
 
 /** The first step at which two runs are no longer the same; 0 where they never part. */
 export function parting(run, other) {
-  const told = (one, i) => JSON.stringify([one.frames[i]?.title, one.names.map((name) => {
+  const both = run.names.filter((name) => other.names.includes(name));
+  const told = (one, i) => JSON.stringify([one.frames[i]?.title, both.map((name) => {
     const { state, jar, speaks } = one.states[i]?.members[name] ?? {};
     return [state, jar, speaks];
   })]);

@@ -276,10 +276,11 @@ function page(host, data, opts) {
     else put(data, { start: index, told: "This page does not hold that run; the notebook can make it." });
   }
   function open() {
-    const { run, step } = Object.fromEntries(asked().slice(1).split("&").map((part) => part.split("=")));
+    const { run, step, with: other = "" } = Object.fromEntries(asked().slice(1).split("&").map((part) => part.split("=")));
     const start = Number.parseInt(step, 10) || 0;
-    if (runs[run] && run !== data.bench.link) return put(whole(runs[run]), { start });
-    if (runs[run]) return put(data, { start });
+    const held = (link) => Object.hasOwn(runs, link);
+    if (run === data.bench.link && other === data.bench.with) return put(data, { start });
+    if (held(run) && (!other || held(other))) return put(beside(whole(runs[run]), other ? runs[other] : undefined), { start });
     let told = "This link opens another run, which this page does not hold; the notebook opens it.";
     try { JSON.parse(atob(run.replaceAll("-", "+").replaceAll("_", "/"))); } catch { told = "This link is cut short or was changed on the way."; }
     return put(data, { told });

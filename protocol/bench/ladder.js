@@ -5,6 +5,7 @@ import { caption, html, svg } from "../player/elements.js";
 
 const WIDTH = 196;
 const EDGE = 52;
+const LONG = 20; // characters of a jar's name that fit above its column
 
 /** The ladder in its box; it is drawn when it is first asked for. */
 export function ladder(run) {
@@ -38,7 +39,10 @@ function drawn(run, box) {
   const upper = (version) => top + rungs.indexOf(version) * (high + 8);
   for (const version of rungs) picture.append(write(`v${version}`, EDGE - 10, upper(version) + high / 2 + 4, "rung"));
   for (const jar of jars) {
-    picture.append(write(jar.name, left(jar.name) + WIDTH / 2, 14, "jar"));
+    const whole = svg("title");
+    whole.textContent = jar.name;
+    const short = [...jar.name].length > LONG ? `${[...jar.name].slice(0, LONG).join("")}…` : jar.name;
+    picture.append(svg("g", {}, whole, write(short, left(jar.name) + WIDTH / 2, 14, "jar")));
     for (const version of rungs) {
       const beyond = version > jar.latest;
       picture.append(svg("rect", { x: left(jar.name), y: upper(version), width: WIDTH, height: high, rx: 9, class: beyond ? "beyond" : "step" }));

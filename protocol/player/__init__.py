@@ -63,7 +63,7 @@ def joined(parts: Mapping[str, Sequence[str]], entry: str) -> str:
 
 
 def _style(sheet: str) -> str:
-    sheet = re.sub(r"\s*([{};,])\s*", r"\1", re.sub(r"/\*.*?\*/", "", sheet, flags=re.DOTALL))
+    sheet = re.sub(r"\s*([{};,!>])\s*", r"\1", re.sub(r"/\*.*?\*/", "", sheet, flags=re.DOTALL))
     return re.sub(r"\s+", " ", sheet.replace(": ", ":").replace(";}", "}")).strip()
 
 
@@ -179,7 +179,7 @@ class Player(anywidget.AnyWidget):
 
 _PAGE = (
     ":root{color-scheme:light dark}"
-    "body{margin:0;padding:22px;background:#fff;color:#15181c;font:15px/1.5 ui-sans-serif,system-ui,sans-serif}"
+    "body{margin:0;padding:22px;background:#fff;color:#15181c;font:15px/1.5 ui-sans-serif,system-ui,sans-serif;overflow-wrap:anywhere}"
     "main{max-width:1320px;margin:auto}h1{font-size:20px;margin:0 0 14px}"
     "@media(max-width:620px){body{padding:10px}}"
     "@media(prefers-color-scheme:dark){body{background:#0b0d10;color:#eaedf1}}"

@@ -80,7 +80,8 @@ export function diagram(layout, slots) {
 
 /** A member's token: the ring is the jar it runs, the fill is the version it speaks. */
 export function token(name) {
-  const short = name.length > 3 ? `${name.slice(0, 2)}…` : name;
+  const [one, two, , four] = name; // whole characters, not halves of them
+  const short = four ? `${one}${two}…` : name;
   const text = svg("text", { y: short.length > 2 ? 3 : 3.8, class: short.length > 1 ? "long" : "" });
   text.textContent = short;
   const whole = svg("title");

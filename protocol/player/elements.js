@@ -17,7 +17,7 @@ export function html(tag, props = {}, ...kids) {
   if (name) element.className = name;
   for (const [key, value] of Object.entries(rest)) {
     if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
-    else if (value != null && value !== false) element.setAttribute(key, value === true ? "" : value);
+    else if (value != null && value !== false) element.setAttribute(key, value);
   }
   element.append(...kids.filter((kid) => kid != null));
   return element;
@@ -33,24 +33,19 @@ export function svg(tag, attributes = {}, ...kids) {
 export const icon = (name) => svg("svg", { viewBox: "0 0 16 16", "aria-hidden": "true", class: "icon" }, svg("path", { d: ICONS[name] }));
 export const caption = (text, ...more) => html("h3", { class: "caption" }, text, ...more);
 
-const sheets = new Map();
+const sheets = {};
 
 /** A style sheet that is read once, for all players of a page. */
 export function sheet(text) {
-  if (!sheets.has(text)) {
-    sheets.set(text, new CSSStyleSheet());
-    sheets.get(text).replaceSync(text);
-  }
-  return sheets.get(text);
+  if (!sheets[text]) (sheets[text] = new CSSStyleSheet()).replaceSync(text);
+  return sheets[text];
 }
 
 /** The theme that is really behind an element: the first painted background above it. One rule for every host page. */
 function isDark(element) {
   for (let node = element; node; node = node.parentElement ?? node.getRootNode().host) {
     const colour = getComputedStyle(node).backgroundColor.match(/[\d.]+/g)?.map(Number);
-    if (colour && (colour.length < 4 || colour[3] > 0.5)) {
-      return 0.2126 * colour[0] + 0.7152 * colour[1] + 0.0722 * colour[2] < 128;
-    }
+    if (colour && !(colour[3] <= 0.5)) return 2 * colour[0] + 7 * colour[1] + colour[2] < 1280;
   }
   return matchMedia("(prefers-color-scheme: dark)").matches;
 }

@@ -10,6 +10,9 @@ async function packed(script) {
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
 }
 
+/** Said in place of a run whose data are not what Python wrote. */
+const broken = (host) => host.replaceWith(html("p", { role: "alert" }, "This page was cut short or changed: its run cannot be shown."));
+
 /** Show every run that a static page holds; the host that owns the address opens at its `#step=`. */
 export function start(page = document, show = mount) {
   for (const host of page.querySelectorAll("div.vp-host:not([data-mounted])")) {
@@ -17,6 +20,7 @@ export function start(page = document, show = mount) {
     packed(host.querySelector("script")).then((data) => {
       const opts = { start: Number(host.dataset.start) };
       if ("address" in host.dataset) {
+        addEventListener("error", ({ error }) => error && broken(host)); // data that fail at a later step
         opts.start = Number(location.hash.match(/(?:^#|&)step=(\d+)/)?.[1] ?? opts.start);
         opts.onstep = rested((index) => {
           const others = location.hash.slice(1).split("&").filter((part) => part && !part.startsWith("step="));
@@ -24,7 +28,7 @@ export function start(page = document, show = mount) {
         });
       }
       host.player = show(host, data, opts);
-    });
+    }).catch(() => broken(host));
   }
 }
 

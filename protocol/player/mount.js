@@ -199,20 +199,20 @@ export function mount(host, data, opts = {}) {
 
   // ------------------------------------------------------------------------------------------ on paper
 
-  /** The film strip that is printed: the start, each bounce, whatever has a tag, and the end. */
+  let left = 0;
+  /** The film strip that is printed: all lanes, the start, each bounce, whatever has a tag, and the end. */
   function strip() {
-    const at = index;
+    left = index;
     root.dataset.theme = "light"; // paper is white
-    const stops = run.states.map((_, i) => i).filter((i) => !i || i === end || run.frames[i].tag || run.chapters.some((one) => one.frame === i));
-    film.replaceChildren(...stops.map((stop) => {
+    const stops = [...run.states.keys()].filter((i) => !i || i === end || run.frames[i].tag || run.chapters.some((one) => one.frame === i));
+    film.replaceChildren(...time.strips(), ...stops.map((stop) => {
       go(stop, { animate: false, quiet: true });
       const frame = run.frames[stop];
       return html("figure", { class: "diagram" }, board.picture.cloneNode(true), html("figcaption", {}, html("b", {}, `${stop}. ${frame?.title ?? run.opening}. `), frame?.why ?? ""));
     }));
-    go(at, { animate: false, quiet: true });
   }
   addEventListener("beforeprint", strip, { signal });
-  addEventListener("afterprint", () => { film.replaceChildren(); paint(); }, { signal });
+  addEventListener("afterprint", () => { film.replaceChildren(); go(left, { animate: false, quiet: true }); paint(); }, { signal });
 
   // ------------------------------------------------------------------------------------------ keys, theme, size
 
@@ -259,6 +259,7 @@ export function mount(host, data, opts = {}) {
     paint();
     host.fitted = { whole: host.clientWidth, picture: boardBox.clientWidth, lanes: time.scroller.clientWidth };
     arrange(host.fitted);
+    list.show(index);
   }
   // In place of another run everything has its size before it is seen: the page is laid out once, not twice.
   const { fitted } = host;

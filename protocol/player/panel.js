@@ -29,12 +29,11 @@ export function sentence(run) {
     quiet: (on) => live.setAttribute("aria-live", on ? "off" : "polite"),
     show(index) {
       const frame = run.frames[index];
-      const members = Object.values(run.states[0].members);
       kicker.replaceChildren(`Step ${index} of ${run.length - 1}`);
       if (frame?.tag) kicker.append(html("span", { class: `tag ${frame.tag}` }, TAGS[frame.tag] ?? frame.tag));
       title.textContent = frame?.title ?? run.opening;
       why.textContent = frame ? frame.why
-        : `${plural(members.length, "member")}, ${run.states[0].group.leader || "nobody"} leads. Press play, or step with the arrow keys.`;
+        : `${plural(run.names.length, "member")}, ${run.states[0].group.leader || "nobody"} leads. Press play, or step with the arrow keys.`;
       const last = index === run.length - 1;
       const [head, ...rest] = (last ? `How it ended. ${run.data.meta.outcome.text}` : frame?.note ?? "").split(/(?<=\.) /);
       note.className = `note ${last && !run.data.meta.outcome.deaths.length ? "end" : "bad"}`;
@@ -45,12 +44,9 @@ export function sentence(run) {
 
 /** Running counts, for the strip above the diagrams. */
 export function counts(run) {
-  const values = ["Rebalances", "Generation", "On the new jar", "Died", "Seconds"].map((name) => {
-    const value = html("dd");
-    return { value, element: html("div", {}, html("dt", {}, name), value) };
-  });
+  const boxes = ["Rebalances", "Generation", "On the new jar", "Died", "Seconds"].map((name) => html("div", {}, html("dt", {}, name), html("dd")));
   return {
-    element: html("dl", { class: "counts" }, ...values.map((one) => one.element)),
+    element: html("dl", { class: "counts" }, ...boxes),
     show(index) {
       const state = run.states[index];
       const renewed = run.names.filter((name) => run.side(state.members[name]) === "new").length;
@@ -61,8 +57,8 @@ export function counts(run) {
         run.died[index],
         (run.frames[index]?.at ?? 0).toFixed(1),
       ];
-      texts.forEach((text, i) => { values[i].value.textContent = text; });
-      values[3].element.classList.toggle("bad", run.died[index] > 0);
+      texts.forEach((text, i) => { boxes[i].lastChild.textContent = text; });
+      boxes[3].classList.toggle("bad", run.died[index] > 0);
     },
   };
 }

@@ -12,7 +12,6 @@ export function spacetime(run, hooks, pinned, split = 0) {
   const total = Math.max(length, pinned?.length ?? 0);
   const low = names.length > 8 ? 15 : 20; // the lanes of a pinned run
   const bar = names.length > 8 ? 11 : 13;
-  const unique = `v${Math.random().toString(36).slice(2, 8)}`; // ids of patterns are per document
   let column = 26;
   let wide = 0; // of the part that is seen
   let scrolls = false;
@@ -74,7 +73,7 @@ export function spacetime(run, hooks, pinned, split = 0) {
         if (of.poisoned(member)) hatches.rect(from, to, y, thick, "poison");
       }
     });
-    return [...lanes.drawn(), ...lives.drawn(), ...hatches.drawn((name) => ({ fill: `url(#${unique}${name})` })), ...ends.drawn()];
+    return [...lanes.drawn(), ...lives.drawn(), ...hatches.drawn((name) => ({ fill: `url(#${name})` })), ...ends.drawn()];
   }
 
   /** Who leads, and which ids the broker keeps though their process has gone. */
@@ -121,23 +120,22 @@ export function spacetime(run, hooks, pinned, split = 0) {
     scrolls = width > wide + 4;
     for (const [one, tall] of [[picture, height], [below, (pinned?.names.length ?? 0) * low + 6]]) {
       one.setAttribute("viewBox", `0 0 ${width} ${tall}`);
-      one.setAttribute("preserveAspectRatio", "none"); // on paper it is squeezed, not cut
       one.style.cssText = `width:${width}px;height:${tall}px`;
     }
     if (pinned) {
-      const at = { x1: x(split), x2: x(split), y1: 0, y2: height, class: "split" };
+      const at = { x1: x(split), x2: x(split), y1: 0, y2: 999, class: "split" };
       below.replaceChildren(...ribbons(pinned, (_, i) => (i + 0.5) * low, 11), svg("line", at), shadow, later);
       shadow.setAttribute("width", column);
     }
     const pattern = (id, turn) =>
-      svg("pattern", { id: unique + id, width: 5, height: 5, patternUnits: "userSpaceOnUse", patternTransform: `rotate(${turn})` },
+      svg("pattern", { id, width: 5, height: 5, patternUnits: "userSpaceOnUse", patternTransform: `rotate(${turn})` },
         svg("rect", { width: 2, height: 5, class: `hatch ${id}` }));
     const chapters = run.chapters.flatMap((chapter, i) => {
       const at = x(chapter.frame);
       const room = x(run.chapters[i + 1]?.frame ?? length) - at;
       const text = svg("text", { x: at + 6, y: 13, class: "chapter" });
       const whole = `Bounce ${chapter.text}`;
-      text.textContent = whole.length * 7.6 < room ? whole : chapter.text.slice(0, Math.max(1, Math.floor(room / 7.6)));
+      text.textContent = whole.length * 8 < room ? whole : chapter.text.slice(0, Math.max(1, Math.floor(room / 8)));
       return [svg("line", { x1: at, x2: at, y1: 2, y2: height - 4, class: "chapter" }), text];
     });
     const coordinator = pen();
@@ -179,6 +177,17 @@ export function spacetime(run, hooks, pinned, split = 0) {
     range.setAttribute("aria-valuetext", `Step ${index}: ${frames[index]?.title ?? run.opening}`);
   }
 
+  /** On paper: the lanes line by line, each as long as a page is wide, and cut before a bounce where one is near. */
+  function strips() {
+    const lines = [];
+    for (let from = 0, to; from < total; from = to) {
+      to = from + Math.ceil(540 / column); // px: an A4 page has room for 590
+      if (to < total) to = run.chapters.findLast(({ frame }) => frame <= to && 2 * frame > from + to)?.frame ?? to;
+      lines.push(html("div", { class: "timeline", style: `--from:${-x(from)}px;--long:${x(to - from)}px` }, key.cloneNode(true), scroller.cloneNode(true)));
+    }
+    return lines;
+  }
+
   let dragging = false;
   const at = (event) => Math.floor((event.clientX - picture.getBoundingClientRect().left) / column);
   for (const one of [picture, below]) {
@@ -193,5 +202,5 @@ export function spacetime(run, hooks, pinned, split = 0) {
   }
   range.addEventListener("input", () => hooks.scrub(Number(range.value), true));
 
-  return { element: html("div", { class: "timeline" }, key, scroller), draw, show, scroller };
+  return { element: html("div", { class: "timeline" }, key, scroller), draw, show, strips, scroller };
 }

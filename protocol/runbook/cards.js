@@ -67,7 +67,7 @@ function reason(one) {
   return html("li", { class: `reason by-${one.effect}` },
     html("p", {}, html("span", { class: "tag" }, one.mark), html("b", {}, one.title)),
     html("p", {}, rich(`${one.text} ${one.applies}`)),
-    html("p", { class: "source" }, "Source: ", ...one.source.map(([text, url]) => (url ? html("a", { href: url, target: "_blank", rel: "noopener noreferrer" }, text) : rich(text)))));
+    html("p", { class: "source" }, "Source: ", ...one.source.map(([text, url]) => (url.startsWith("https://") ? html("a", { href: url, target: "_blank", rel: "noopener noreferrer" }, text) : rich(text)))));
 }
 
 /** The reasons: those that decide stand there, the rest can be opened. */

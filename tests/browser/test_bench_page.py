@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Callable
@@ -104,12 +105,41 @@ def test_a_link_opens_what_the_page_holds_at_its_step(show: Callable[..., Page])
         (link(Scenario(members=5)), "opens another run, which this page does not hold"),
         (link(Scenario(members=5))[:17], "cut short or was changed on the way"),
         (f"#run={HOSTILE}", "cut short or was changed on the way"),
+        ("#run=__proto__", "cut short or was changed on the way"),
     ],
 )
 def test_a_link_to_anything_else_is_refused_with_a_sentence(show: Callable[..., Page], hash: str, told: str) -> None:
     page = show(Bench(), hash)
     expect(page.locator(".told")).to_contain_text(told)
     expect(page.locator(".kicker")).to_contain_text("Step 0 of 36")
+
+
+def test_a_link_to_a_comparison_opens_both_runs(show: Callable[..., Page]) -> None:
+    other = Scenario(old="2.0.0", new="2.1.0", leader="B", order=("A", "B", "C"))
+    page = show(Bench(), link(other, 5, Bench().scenario))
+    expect(key(page, "leader:B")).to_be_checked()
+    expect(page.locator(".verdict")).to_contain_text("leader B here, A pinned")
+    page.evaluate("(hash) => { location.hash = hash; }", link(other, 5))
+    expect(page.locator(".verdict")).to_have_count(0)
+
+
+def test_runs_of_more_and_fewer_members_part_where_the_same_members_do(show: Callable[..., Page]) -> None:
+    few, many = (Scenario(old="2.0.0", new="2.3.1", members=count) for count in (2, 4))
+    page = show(Bench(few, pinned=many))
+    here, pinned = re.findall(r"(?:here|pinned) “([^”]+)”", page.locator(".verdict").inner_text())
+    assert here != pinned
+    tall = page.locator(".scroller .spacetime").last.bounding_box()
+    line = page.locator(".scroller .spacetime").last.locator(".split").bounding_box()
+    assert tall and line and line["height"] >= tall["height"] - 2
+
+
+def test_a_jar_s_long_name_covers_nothing(show: Callable[..., Page]) -> None:
+    jars = [teaching(f"{n}" * 60, latest=n, leader_rule="mirror", member_rule="mirror") for n in (10, 11)]
+    page = show(Bench(Scenario(old=jars[0], new=jars[1])))
+    key(page, "ladder").click()
+    (one, other) = (box for box in (label.bounding_box() for label in page.locator("text.jar").all()) if box)
+    assert one["x"] + one["width"] <= other["x"]
+    assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_the_link_that_is_copied_opens_where_it_was_copied(show: Callable[..., Page]) -> None:
@@ -170,7 +200,16 @@ def test_a_hostile_name_is_text_everywhere(page: Page, tmp_path: Path) -> None:
 def test_paper_gets_a_film_strip(show: Callable[..., Page], tmp_path: Path) -> None:
     page = show(both())
     page.evaluate("() => { document.querySelector('.vp-host').player.go(3); dispatchEvent(new Event('beforeprint')); }")
+    page.set_viewport_size({"width": 718, "height": 900})  # A4 between its margins
     page.emulate_media(media="print")
+    strips = page.locator(".film .timeline")
+    assert strips.count() >= 2
+    ends = strips.locator(".scroller").evaluate_all("(all) => all.map((one) => one.getBoundingClientRect().right)")
+    assert max(ends) <= 718, "no lane is cut at the edge of the paper"
+    expect(page.locator(".note")).to_contain_text("How it ended")
+    boxes = [page.locator(one).bounding_box() for one in (".sentence", ".verdict", ".film")]
+    tops = [(box["y"], box["y"] + box["height"]) for box in boxes if box]
+    assert all(above[1] <= below[0] + 1 for above, below in itertools.pairwise(tops)), "nothing lies on another"
     cards = page.locator("figure")
     assert cards.count() >= 6 and cards.first.is_visible()
     expect(cards.first).to_contain_text("0. The group is stable.")

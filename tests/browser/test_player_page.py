@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import sys
+from base64 import b64decode, b64encode
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -342,6 +344,25 @@ def test_a_crown_stands_on_the_leader_and_goes_with_leadership(show: Callable[..
     assert page.evaluate(crowned) == ["A"]
     page.evaluate("() => document.querySelector('.vp-host').player.go(11)")
     expect(page.locator(".ghosts")).to_contain_text("A#1 B#1")
+
+
+@pytest.mark.parametrize("change", [("{", "["), ('"frames":', '"frame":'), ('"state":"CRASHED"', '"state":"NOWHERE"')])
+def test_a_file_that_somebody_changed_says_so(
+    page: Page, tmp_path: Path, problems: list[str], change: tuple[str, str]
+) -> None:
+    whole = Player(crash()).html()
+    packed = whole.partition('<script type="application/gzip">')[2].partition("<")[0]
+    plain = gzip.decompress(b64decode(packed)).decode().replace(*change)
+    (tmp_path / "run.html").write_text(
+        whole.replace(packed, b64encode(gzip.compress(plain.encode())).decode()), "utf-8"
+    )
+    page.goto((tmp_path / "run.html").as_uri())
+    if "NOWHERE" in change[1]:
+        ready(page)
+        page.get_by_role("button", name="Last step").click()
+        problems.clear()
+    expect(page.get_by_role("alert")).to_contain_text("cut short or changed")
+    expect(page.locator(".vp-host")).to_have_count(0)
 
 
 def test_the_film_plays_inside_an_image(page: Page, tmp_path: Path, shot: Any) -> None:
