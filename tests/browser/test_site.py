@@ -179,7 +179,7 @@ def test_what_a_reader_marks_and_guesses_is_kept_in_the_browser_until_it_is_forg
     expect(mark).to_have_text("2/4")
     shot(page.locator("#quiz"), "site-quiz")
 
-    page.wait_for_timeout(500)  # a page from a file may be another process, to which Chromium carries it in its own time
+    page.wait_for_timeout(500)  # the next page may be another process, to which Chromium carries it
     page.goto(address("index"))
     row = page.locator(".toctree-wrapper li", has_text="The group")
     expect(row.locator(".progress-mark")).to_have_text("2/4")
