@@ -150,7 +150,7 @@ function header(run, data, { ask, save, address, at, told }) {
   const more = html("details", { class: "more" }, html("summary", { "data-key": "more" }, "More"),
     html("div", { class: "fields" }, ...offers.more.map(([key, name, options]) => {
       const off = fixed(key);
-      if (options === null) return html("label", { class: "tick" }, html("input", { type: "checkbox", "data-key": key, checked: picked[key], disabled: off, onchange: (event) => pick(key)(event.target.checked) }), name);
+      if (options == null) return html("label", { class: "tick" }, html("input", { type: "checkbox", "data-key": key, checked: picked[key], disabled: off, onchange: (event) => pick(key)(event.target.checked) }), name);
       return field(name, typeof options[0] === "number" ? number(key, name, options, picked[key], pick(key), off) : choose(key, name, options, picked[key], pick(key), off));
     })));
   const usual = { succession: "broker", closing: "", restart: "before", upgrade_from: "", timing: "lockstep", threads: 1, rollback: 0, supervisor: 0, seed: 0, static: false };
@@ -292,5 +292,5 @@ function page(host, data, opts) {
   return first && asked() ? open() : put(data, {});
 }
 
-/** Show every run that a static page holds, those of a bench with their pickers. */
-const begin = () => start(document, page);
+/** Show every bench that a static page holds. */
+const begin = () => start(document, page, "[data-kind=bench]");

@@ -179,7 +179,8 @@ class Player(anywidget.AnyWidget):
 
 _PAGE = (
     ":root{color-scheme:light dark}"
-    "body{margin:0;padding:22px;background:#fff;color:#15181c;font:15px/1.5 ui-sans-serif,system-ui,sans-serif;overflow-wrap:anywhere}"
+    "body{margin:0;padding:22px;background:#fff;color:#15181c;font:15px/1.5 ui-sans-serif,system-ui,sans-serif;"
+    "overflow-wrap:anywhere}"
     "main{max-width:1320px;margin:auto}h1{font-size:20px;margin:0 0 14px}"
     "@media(max-width:620px){body{padding:10px}}"
     "@media(prefers-color-scheme:dark){body{background:#0b0d10;color:#eaedf1}}"
@@ -202,8 +203,9 @@ def _host(data: Mapping[str, Any], index: int, *, file: bool = False) -> str:
         kind, text = "application/gzip", b64encode(gzip.compress(plain.encode(), mtime=0)).decode()
     outcome = data["meta"]["outcome"]["text"]
     start = f' data-start="{index}"' if index else ""
+    own = ' data-kind="bench"' if "bench" in data else ""  # a page's players leave a bench to its own script
     return (
-        f'<div class="vp-host"{start}{" data-address" if file else ""}>'
+        f'<div class="vp-host"{own}{start}{" data-address" if file else ""}>'
         f"<p>{escape(str(data['meta']['title']))}: {_size(data)}. {escape(str(outcome))}</p>"
         f'<script type="{kind}">{text}</script></div>'
     )

@@ -13,9 +13,9 @@ async function packed(script) {
 /** Said in place of a run whose data are not what Python wrote. */
 const broken = (host) => host.replaceWith(html("p", { role: "alert" }, "This page was cut short or changed: its run cannot be shown."));
 
-/** Show every run that a static page holds; the host that owns the address opens at its `#step=`. */
-export function start(page = document, show = mount) {
-  for (const host of page.querySelectorAll("div.vp-host:not([data-mounted])")) {
+/** Show every run of one kind that a static page holds; the host that owns the address opens at its `#step=`. */
+export function start(page = document, show = mount, kind = ":not([data-kind])") {
+  for (const host of page.querySelectorAll(`div.vp-host${kind}:not([data-mounted])`)) {
     host.dataset.mounted = "true";
     packed(host.querySelector("script")).then((data) => {
       const opts = { start: Number(host.dataset.start) };

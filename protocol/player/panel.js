@@ -46,7 +46,7 @@ export function sentence(run) {
 export function counts(run) {
   const boxes = ["Rebalances", "Generation", "On the new jar", "Died", "Seconds"].map((name) => html("div", {}, html("dt", {}, name), html("dd")));
   return {
-    element: html("dl", { class: "counts" }, ...boxes),
+    element: html("dl", { class: "counts" }, ...boxes.filter((_, i) => i !== 2 || run.data.meta.binaries[1])),
     show(index) {
       const state = run.states[index];
       const renewed = run.names.filter((name) => run.side(state.members[name]) === "new").length;

@@ -16,7 +16,7 @@ function pickers({ picked, offers }, ask) {
   const pick = (key) => (value) => ask({ [key]: value });
   const swap = plain("swap", "⇄", () => ask({ old: picked.new, new: picked.old }), { "aria-label": "Swap: the way back", title: "the way back", disabled: off });
   const tick = (key, text, checked, onchange) => html("label", { class: "tick" }, html("input", { type: "checkbox", "data-key": key, checked, disabled: off, onchange: (event) => onchange(event.target.checked) }), text);
-  const uses = picked.uses;
+  const uses = picked.uses ?? null;
   const features = html("div", { class: "features" },
     tick("says", "I say what the application has; what is not ticked, it has not", uses !== null, (on) => ask({ uses: on ? [] : null })),
     ...(uses === null ? [] : offers.uses.map(([name, told]) => tick(`uses:${name}`, told, uses.includes(name), (on) => ask({ uses: on ? [...uses, name] : uses.filter((one) => one !== name) })))));

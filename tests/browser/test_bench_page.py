@@ -183,7 +183,7 @@ def test_a_hostile_name_is_text_everywhere(page: Page, tmp_path: Path) -> None:
     data = json.loads(json.dumps(bench.data).replace('"A"', json.dumps(HOSTILE)).replace("A#1", "<b>#1"))
     data["pinned"] = {**bench._plain(), "bench": data["bench"]}
     text = json.dumps(data).replace("<", "\\u003c")
-    host = f'<div class="vp-host"><script type="application/json">{text}</script></div>'
+    host = f'<div class="vp-host" data-kind="bench"><script type="application/json">{text}</script></div>'
     (tmp_path / "page.html").write_text(f"<!doctype html><title>safe</title>{host}{bench._script()}", encoding="utf-8")
     page.goto((tmp_path / "page.html").as_uri())
     page.locator(".vp-host[data-ready]").wait_for(state="attached")

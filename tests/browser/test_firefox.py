@@ -16,7 +16,7 @@ SHOTS = Path(__file__).resolve().parent / "shots"
 NAMES = ("firefox-esr", "firefox")
 FIRST = next(name for name in CHAPTERS if name.startswith("01"))
 LIVE = next(name for name in CHAPTERS if name.startswith("02"))
-BENCHES = [name for name in CHAPTERS if name[:2] in ("90",)]
+BENCHES = [name for name in CHAPTERS if name[:2] in ("01", "90")]
 HOST = "document.querySelector('.vp-host')"
 INSIDE = f"{HOST}.shadowRoot.querySelector"
 LEADER = '[data-key="leader:B"]'
