@@ -62,7 +62,7 @@ def _settings(lines: Lines, history: History) -> Iterator[Diagnosis]:
     if low and not lines.of("upgrade.from lowers", "pre-2.0 beside future", "pre-2.0 beside future, answered"):
         least = min(event.number("smallest") or event.number("received") or 2 for event in low)
         yield Diagnosis(
-            name="second bounce is missing",
+            name="group below version 3",
             title=f"the whole group speaks v{least}, because somebody in it does",
             certainty=LIKELY,
             grave=False,

@@ -54,7 +54,7 @@ def _undecodable(lines: Lines, history: History) -> Iterator[Diagnosis]:
             source=source,
         )
         return
-    repeated = any(deaths_of(history, event.member) >= 2 for event in blind)
+    repeated = any(deaths_of(history, event.member, event.kind) >= 2 for event in blind)
     if static or repeated:
         yield Diagnosis(
             name="cached assignment of a static member",
@@ -131,7 +131,7 @@ _UNFIXED = span("2.0.0", "2.2.1") | span("2.3.0", "2.3.0")
 
 def _told_of_an_error(lines: Lines, history: History) -> Iterator[Diagnosis]:
     told = lines.of("told of an error", "error assignment", "unknown error code")
-    if not told or lines.of("pre-2.0 beside future, answered", "unreadable assignment"):
+    if not told or lines.of("pre-2.0 beside future, answered") or lines.of("unreadable assignment"):
         return
     leader = lines.of("error assignment")
     yield Diagnosis(

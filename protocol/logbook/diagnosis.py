@@ -60,6 +60,7 @@ NAMES = (
     "unknown death",
     "upgrade.from rejected",
     "second bounce is missing",
+    "group below version 3",
     "eager beside cooperative",
     "follow-up loop",
     "warm-up probing",
@@ -124,12 +125,12 @@ def most_repeats(history: History, event: Event) -> int:
     return max((life.repeats.get(key, 0) for life in history.lives.get(event.member, ())), default=0)
 
 
-def deaths_of(history: History, member: str) -> int:
-    """How many processes died there one after the other: under that name, or with another random id in the same log."""
+def deaths_of(history: History, member: str, kind: str) -> int:
+    """How many processes died so one after the other: under that name, or with another random id in the same log."""
     places = {life.place for life in history.lives.get(member, ())}
     count, last = 0, 0
     for life in sorted(history.all(), key=lambda life: life.places):
-        if life.place in places and life.dead is not None and life.places[0] > last:
+        if life.place in places and life.dead is not None and life.dead.kind == kind and life.places[0] > last:
             count += 1
             last = life.places[1]
     return count

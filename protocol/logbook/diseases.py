@@ -25,6 +25,7 @@ from .diagnosis import (
     names_of,
     shown,
 )
+from .events import DEADLY
 from .history import History
 from .meaning import meaning
 from .shapes import Releases, latest_versions
@@ -138,9 +139,7 @@ def _loops(lines: Lines, history: History) -> Iterator[Diagnosis]:
         for event in lines.of("set to leader's")
         if event.number("used") == event.number("common") and most_repeats(history, event) >= OFTEN
     ]
-    crashes = [
-        event for event in lines.of("poisoned", "unreadable assignment") if deaths_of(history, event.member) >= 2
-    ]
+    crashes = [event for event in lines.of(*sorted(DEADLY)) if deaths_of(history, event.member, event.kind) >= 2]
     if rolling:
         first = rolling[0]
         yield Diagnosis(
@@ -268,6 +267,23 @@ def _old_readers(lines: Lines, history: History) -> Iterator[Diagnosis]:
             source="KAFKA-6054; 0.10.0.0, 1.1.1 SubscriptionInfo#decode",
         )
     answered = [event for event in lines.of("unreadable assignment") if event.number("latest") is None]
+    errors = [event for event in answered if (event.number("received") or 0) > 2]
+    answered = [event for event in answered if event not in errors]
+    if errors:
+        version = errors[0].number("received")
+        yield Diagnosis(
+            name="error assignment hides its cause",
+            title=f"{names_of(errors)}, of before 2.0, died of an assignment of v{version}: an error of the leader",
+            certainty=CERTAIN if lines.of("error assignment") else LIKELY,
+            grave=True,
+            what="A leader of 2.7.0 or later that cannot assign sends everybody an error in its own latest version; a "
+            "member of before 2.0 cannot read that. The usual cause is a member of before 2.0 beside one that is newer "
+            "than the leader.",
+            evidence=shown([*lines.of("error assignment", "pre-2.0 beside future, answered"), *errors]),
+            cure="Look at the leader's log first, and take one step at a time: " + _ONE_STEP[24:],
+            decides="The leader's log at that moment.",
+            source="2.7.0, 3.8.0 StreamsPartitionAssignor#errorAssignment; 1.1.1 AssignmentInfo#decode",
+        )
     if answered:
         yield Diagnosis(
             name="unfixed leader answers old members",
@@ -275,11 +291,7 @@ def _old_readers(lines: Lines, history: History) -> Iterator[Diagnosis]:
             certainty=CERTAIN,
             grave=True,
             what=meaning(answered[0])
-            + (
-                " A leader of 0.10.1 to 1.1.0 without the fix of KAFKA-6054 answers everybody in v2."
-                if answered[0].number("received") == 2
-                else " It is an error assignment of a leader of 2.7 or later, or of a leader that is much newer."
-            ),
+            + " A leader of 0.10.1 to 1.1.0 without the fix of KAFKA-6054 answers everybody in v2.",
             evidence=shown([*answered, *lines.of("error assignment")]),
             cure="Use a target with the fix (0.10.2.2, 0.11.0.3, 1.0.2, 1.1.1, or 2.0 and later) and upgrade.from "
             "in the "

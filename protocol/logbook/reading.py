@@ -87,7 +87,8 @@ def _told(found: Iterator[Hit], file: str, within: Releases | None) -> Iterator[
 _WIDEST = 1000
 _MOST_PARTS = 5
 _NO_REST = re.compile(
-    r"\s*(?:at |Caused by: |\.\.\. \d+|\{|\[\d|(?:\[[^\]]*\]\s+)?(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR)\b)"
+    r"\s*(?:at |[\w.$]+(?:Exception|Error)\b|Caused by: |\.\.\. \d+|\{|\[\d|"
+    r"(?:\[[^\]]*\]\s+)?(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR)\b)"
 )
 
 

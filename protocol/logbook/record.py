@@ -72,6 +72,8 @@ class Record:
     level: str = ""
     logger: str = ""
     simulated: bool = False
+    place: str = ""
+    """The pod or host, as far as one is named."""
 
 
 def record(line: str, before: Iterable[str] = (), after: Iterable[str] = ()) -> Record:
@@ -85,20 +87,28 @@ def record(line: str, before: Iterable[str] = (), after: Iterable[str] = ()) -> 
     if field:
         return _of_object(line, before, after)
     made = _of(line)
-    if made.time is not None or not _TRACE.match(line):
+    known = made.member and made.member != made.place
+    if (known and made.time is not None) or not _TRACE.match(_RUNTIME.sub("", made.text)):
         return made
     for earlier in islice(before, 64):
-        if moment(plain(earlier[:200])) is not None:
-            head = _of(plain(earlier))
-            return Record(
-                made.text,
-                head.time,
-                made.member or head.member,
-                made.level or head.level,
-                made.logger or head.logger,
-                head.simulated,
-            )
+        if moment(plain(earlier[:200])) is None and not earlier.lstrip().startswith("{"):
+            continue
+        head = _of(plain(earlier))
+        if head.place != made.place or (made.time is not None and _TRACE.match(_RUNTIME.sub("", head.text))):
+            continue  # another pod's line, or one more of the same trace
+        return replace(
+            made,
+            time=head.time if made.time is None else made.time,
+            member=made.member if known else head.member or made.member,
+            level=made.level or head.level,
+            logger=made.logger or head.logger,
+            simulated=head.simulated,
+        )
     return made
+
+
+_RUNTIME = re.compile(r"^(?:\S{10,40} (?:stdout|stderr) [FP] |\[pod/[^\]\s]*\] |[\w.-]+ +\| )+")
+"""What a container runtime writes before each line, of a stack trace too."""
 
 
 _FIELD = re.compile(r'\s*"(?:@?message|msg|log|textPayload|MESSAGE|line|stack_?[tT]race|exception)"\s*:\s*"')
@@ -137,7 +147,9 @@ def _of(line: str) -> Record:
         if found is not None:
             return found if found.time is not None else replace(found, time=moment(line[:start]))
     level = _LEVEL.search(line[:400])
-    return Record(line, moment(line[:200]), _member(line), _level(level.group()) if level else "")
+    place = _place(line)
+    said = _level(level.group()) if level else ""
+    return Record(line, moment(line[:200]), _member(line) or place, said, place=place)
 
 
 def _level(word: str) -> str:
@@ -157,11 +169,12 @@ def _member(text: str) -> str:
     found = _THREADS[2].search(text)
     if found:
         return _SUFFIX.sub("", found.group(1))
-    for pattern in (_CLIENT, *_POD):
-        found = pattern.search(text)
-        if found:
-            return found.group(1)
-    return ""
+    found = _CLIENT.search(text)
+    return found.group(1) if found else ""
+
+
+def _place(text: str) -> str:
+    return next((found.group(1) for pattern in _POD if (found := pattern.search(text))), "")
 
 
 def _json(line: str) -> Record | None:
@@ -185,13 +198,16 @@ def _json(line: str) -> Record | None:
     inner = _of(text)
     thread = plain(_first(flat, _THREAD_KEYS))
     at = _time(flat)
+    place = plain(_first(flat, _HOST_KEYS)) or inner.place
+    named = inner.member if inner.member != inner.place else ""
     return Record(
         text=whole if text.lstrip()[:1] not in ("{", "[") or inner.text == text else inner.text,
         time=inner.time if at is None else at,
-        member=_member(thread) or inner.member or plain(_first(flat, _HOST_KEYS)),
+        member=_member(thread) or named or place,
         level=_level(_first(flat, _LEVEL_KEYS)) or inner.level,
         logger=plain(_first(flat, _LOGGER_KEYS)) or inner.logger,
         simulated=inner.simulated,
+        place=place,
     )
 
 

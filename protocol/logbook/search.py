@@ -22,7 +22,8 @@ from .shapes import blank
 
 _RARE = "qjzQXZJxkVYKUHWvGMPLBCbDTASREF"
 """Letters from the rarest in a log on. A needle begins with one: each other byte is passed at once."""
-_SHORTEST = 6
+_SHORTEST, _LONG = 6, 12
+"""Letters of a needle: a short one is taken only where no longer one begins with a letter nearly as rare."""
 
 CHUNK = 1 << 20
 _CONTEXT = 1 << 14
@@ -109,7 +110,7 @@ def needles() -> tuple[str, ...]:
     for shape in (*own.shapes(), *others.shapes()):
         pieces = re.split(r"\{\w*\}", blank(shape.words))
         starts = [
-            (_RARE.index(piece[at]), piece[at : at + 12])
+            (_RARE.index(piece[at]) + 4 * max(0, _LONG - len(piece) + at), piece[at : at + _LONG])
             for piece in pieces
             for at in range(len(piece) - _SHORTEST + 1)
             if piece[at] in _RARE
