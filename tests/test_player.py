@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import gzip
 import json
 import re
@@ -128,6 +129,26 @@ def test_an_interrupted_export_leaves_the_old_file(tmp_path: Path, monkeypatch: 
     with pytest.raises(KeyboardInterrupt):
         Player(crash()).save(path)
     assert path.read_text(encoding="utf-8") == "old" and [one.name for one in tmp_path.iterdir()] == ["run.json"]
+
+
+def test_a_full_disk_leaves_the_old_file_and_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "run.json"
+    path.write_text("old", encoding="utf-8")
+
+    def full(self: Path, data: bytes) -> int:
+        self.touch()
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(VersionProbingError, match=r"'run.json' cannot be written: No space left on device \(allowed:"):
+        Player(crash()).save(path)
+    assert path.read_text(encoding="utf-8") == "old" and [one.name for one in tmp_path.iterdir()] == ["run.json"]
+
+
+@pytest.mark.parametrize("name", ["nowhere/run.json", f"{'n' * 260}.json", "a\0.json"])
+def test_a_file_that_cannot_be_is_refused_with_a_sentence(tmp_path: Path, name: str) -> None:
+    with pytest.raises(VersionProbingError, match="cannot be written"):
+        Player(crash()).save(tmp_path / name)
 
 
 @pytest.mark.parametrize("name", ["run", "run.mp4", "run.html.exe"])

@@ -14,7 +14,7 @@ def mermaid(trace: Trace) -> str:
     Names, titles and log texts are written so that Mermaid takes them for text, whatever they hold.
     """
     names = {member.name: f"m{place}" for place, member in enumerate(trace.first.members)}
-    lines = ["sequenceDiagram", "  autonumber", '  participant c as "group coordinator"'.replace('"', "")]
+    lines = ["sequenceDiagram", "  autonumber", "  participant c as group coordinator"]
     lines += [f"  participant {key} as {_text(name)}" for name, key in names.items()]
     everyone = f"c,{list(names.values())[-1]}" if names else "c"
     bounce = 0
@@ -55,4 +55,4 @@ def _text(text: str) -> str:
     >>> _text("<img onerror=x>; a#b")
     '#60;img onerror=x#62;#59; a#35;b'
     """
-    return re.sub(r"[#;<>&:{}%\"`\\]|\s", lambda sign: " " if sign[0].isspace() else f"#{ord(sign[0])};", text)
+    return re.sub(r"[#;<>&:{}%$\"`\\]|\s", lambda sign: " " if sign[0].isspace() else f"#{ord(sign[0])};", text)

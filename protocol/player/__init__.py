@@ -6,6 +6,7 @@ module of the files beside this one, and in `player.css`.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import gzip
 import json
@@ -155,7 +156,7 @@ class Player(anywidget.AnyWidget):
         """Write the run to a file, of the kind that its name ends in; an interrupted one leaves the old file.
 
         Raises:
-            ExportError: as `export`.
+            ExportError: as `export`, or the file cannot be written.
         """
         path = Path(path)
         _, data = self.export(path.suffix.removeprefix("."))
@@ -163,8 +164,12 @@ class Player(anywidget.AnyWidget):
         try:
             draft.write_bytes(data)
             draft.replace(path)
+        except (OSError, ValueError) as error:
+            reason = f"{path.name[:60]!r} cannot be written: {getattr(error, 'strerror', None) or error}"
+            raise ExportError(reason, "a name and a folder with room, where you may write") from None
         finally:
-            draft.unlink(missing_ok=True)
+            with contextlib.suppress(OSError, ValueError):
+                draft.unlink(missing_ok=True)
         return path
 
     def _plain(self) -> dict[str, Any]:
