@@ -7,6 +7,7 @@
  */
 
 import { html, themed } from "../player/elements.js";
+import { broken } from "../player/entry.js";
 import { grid, span } from "./bytes.js";
 import { reader } from "./reader.js";
 import { owners, rows, tree } from "./tree.js";
@@ -132,6 +133,9 @@ export function mount(host, data, opts = {}) {
 /** Show every paste that a static page holds. */
 export function begin(page = document) {
   for (const host of page.querySelectorAll("div.vp-bytes:not([data-ready])")) {
-    if (!host.player) host.player = mount(host, JSON.parse(host.querySelector("script").textContent), { start: Number(host.dataset.index) });
+    if (host.player) continue;
+    try {
+      host.player = mount(host, JSON.parse(host.querySelector("script").textContent), { start: Number(host.dataset.index) });
+    } catch { broken(host); }
   }
 }

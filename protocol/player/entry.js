@@ -10,8 +10,8 @@ async function packed(script) {
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
 }
 
-/** Said in place of a run whose data are not what Python wrote. */
-const broken = (host) => host.replaceWith(html("p", { role: "alert" }, "This page was cut short or changed: its run cannot be shown."));
+/** Said in place of what cannot be shown, because its data are not what Python wrote. */
+export const broken = (host) => host.replaceWith(html("p", { role: "alert" }, "This page was cut short or changed: it cannot be shown."));
 
 /** Show every run of one kind that a static page holds; the host that owns the address opens at its `#step=`. */
 export function start(page = document, show = mount, kind = ":not([data-kind])") {

@@ -1,6 +1,7 @@
 /** The runbook: pickers, the plan, and the bench below it. A pick goes to Python; what comes back is another plan, or why there is none. */
 
 import { html, themed } from "../player/elements.js";
+import { broken } from "../player/entry.js";
 import { STYLE } from "../player/mount.js";
 import { PICKERS, choose, download, field, number, page, render } from "../bench/header.js";
 import { badge, kindOf, oddsBar } from "./badge.js";
@@ -182,7 +183,6 @@ function attachRunbook({ model, el }) {
 function openRunbooks() {
   for (const host of document.querySelectorAll("div.vp-runbook:not([data-opened])")) {
     host.dataset.opened = "true"; // the players of the page leave it alone: to them it is mounted
-    const data = JSON.parse(host.querySelector("script").textContent);
     const under = html("div", { hidden: true, style: "margin-top:16px" });
     host.after(under);
     const watch = (name) => {
@@ -190,9 +190,15 @@ function openRunbooks() {
       const inner = html("div", { "data-mounted": "true" });
       under.replaceChildren(inner);
       under.hidden = false;
-      page(inner, data.runs[name], { start: data.runs[name].index });
-      goTo(under);
+      try {
+        page(inner, data.runs[name], { start: data.runs[name].index });
+        goTo(under);
+      } catch { broken(inner); }
     };
-    runbook(host, data, { watch: data.runs && watch });
+    let data;
+    try {
+      data = JSON.parse(host.querySelector("script").textContent);
+      runbook(host, data, { watch: data.runs && watch });
+    } catch { broken(host); }
   }
 }

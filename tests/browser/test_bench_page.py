@@ -65,6 +65,27 @@ def test_axe_finds_nothing(show: Callable[..., Page], request: pytest.FixtureReq
     shot(page, f"bench-{request.node.callspec.params['page']}")
 
 
+def test_what_is_picked_is_seen_where_the_colours_are_the_reader_s_own(show: Callable[..., Page]) -> None:
+    page = show(both())
+    page.emulate_media(forced_colors="active")
+    page.evaluate("() => document.querySelector('.vp-host').player.go(7)")
+    ground = "(one) => getComputedStyle(one).backgroundColor"
+    for picked, other in (
+        (".either label:has(:checked)", ".either label:not(:has(:checked))"),
+        ('[data-key="pin"]', '[data-key="link"]'),
+        (".steps [aria-current]", ".steps button:not([aria-current])"),
+    ):
+        assert page.locator(picked).first.evaluate(ground) != page.locator(other).first.evaluate(ground)
+
+
+def test_a_link_of_the_comparison_shows_that_it_has_the_focus(show: Callable[..., Page]) -> None:
+    page = show(both())
+    page.locator(".range").focus()
+    page.keyboard.press("Tab")
+    expect(key(page, "swap")).to_be_focused()
+    assert key(page, "swap").evaluate("(one) => getComputedStyle(one).outlineStyle") == "solid"
+
+
 def test_leader_and_order_can_be_picked_without_python(show: Callable[..., Page]) -> None:
     page = show(Bench())
     key(page, "leader:B").check()

@@ -82,6 +82,12 @@ def test_a_byte_lights_its_field_and_the_field_its_bytes(show: Callable[..., Pag
     assert page.evaluate(LIT, "lit") == []
 
 
+@pytest.mark.parametrize("page", ["light-320"], indirect=True)
+def test_no_byte_is_cut_on_the_smallest_phone(show: Callable[..., Page]) -> None:
+    page = show(HexView(ENVELOPE))
+    assert page.locator(".hex").evaluate("(one) => one.scrollWidth <= one.clientWidth")
+
+
 def test_a_click_keeps_it_and_a_second_one_lets_go(show: Callable[..., Page]) -> None:
     page = show(HexView(ENVELOPE))
     byte(page, 19).click()

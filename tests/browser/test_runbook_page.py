@@ -115,6 +115,21 @@ def test_a_hostile_value_is_text(show: Callable[..., Page]) -> None:
     assert page.title() != "owned" and not page.evaluate(f"{ROOT}.querySelectorAll('img').length")
 
 
+@pytest.mark.parametrize("change", [('"title"', "title"), ('"rounds":[', '"rounds":null,"x":[')])
+def test_a_file_that_somebody_changed_says_so(page: Page, tmp_path: Path, change: tuple[str, str]) -> None:
+    (tmp_path / "plan.html").write_text(Runbook("2.3.0", "3.9.0").html().replace(*change), encoding="utf-8")
+    page.goto((tmp_path / "plan.html").as_uri())
+    expect(page.get_by_role("alert")).to_contain_text("cut short or changed")
+
+
+def test_a_source_is_a_link_or_text_never_a_script(page: Page, tmp_path: Path) -> None:
+    text = Runbook("2.3.0", "3.9.0").html().replace(',"https://', ',"javascript://')
+    (tmp_path / "plan.html").write_text(text, encoding="utf-8")
+    page.goto((tmp_path / "plan.html").as_uri())
+    expect(page.locator(".reason .source").first).to_be_attached()
+    assert page.evaluate(f"{ROOT}.querySelectorAll('a').length") == 0
+
+
 @pytest.fixture
 def live(lab: Any, page: Page) -> Any:
     """A notebook with a runbook in it."""
