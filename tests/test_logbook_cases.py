@@ -5,6 +5,8 @@ The cases with a number are in `test_field_cases`; the texts were read at the re
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from protocol.logbook import Diagnosis, Explanation, explain, meaning, read, written
@@ -306,3 +308,15 @@ def test_a_distribution_of_its_own_number_is_translated() -> None:
     told = explain(["INFO Kafka version: 7.4.0-ccs", line(0, 1, probed(11, 10, 10))])
     assert told.members[0].runs == "3.4.0–3.4.1"
     assert told_releases(told.members[0].possible) == told.members[0].runs
+
+
+def test_clocks_that_differ_are_told_by_the_generations(tmp_path: Path) -> None:
+    for name, shift in (("a", 0), ("b", 3600), ("c", 2)):
+        (tmp_path / name).mkdir()
+        lines = [joined(ord(name) - 97, second, generation) for second, generation in ((1, 5), (60, 6), (90, 7))]
+        late = [text.replace(" 12:", f" {12 + shift // 3600}:") for text in lines]
+        (tmp_path / name / "app.log").write_text("\n".join(late) + "\n")
+    paths = [tmp_path / name / "app.log" for name in "abc"]
+    told = explain(*paths)
+    assert len(told.problems) == 1 and "3600 s ahead" in told.problems[0] and str(paths[1]) in told.problems[0]
+    assert [one.name for one in told.files] == [str(path) for path in paths], "one name, three logs"

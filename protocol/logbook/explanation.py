@@ -6,7 +6,8 @@ What the lines show together is in `diseases`; the words for a terminal are in t
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..errors import VersionProbingError
@@ -14,6 +15,7 @@ from .diagnosis import Diagnosis, Noted
 from .diseases import diagnoses
 from .events import Event
 from .history import History, Life
+from .plain import plain
 from .reading import Source, Tick, forwards, known_releases, read
 from .search import Progress
 
@@ -94,17 +96,21 @@ def explain(
     if not sources:
         raise NoLog("no log was given")
     within = known_releases(release)
-    files = [Progress(names[i] if i < len(names) else "") for i in range(len(sources))]
+    files = [Progress(name) for name in _distinct(sources, names)]
     streams = [
         forwards(read(source, release_name=release, name=files[i].name, progress=files[i], tick=tick), files[i])
         for i, source in enumerate(sources)
     ]
     history = History(within)
     noted: dict[tuple[object, ...], Noted] = {}
+    clocks: dict[str, dict[int, float]] = {}
     matched = dropped = 0
     for event in streams[0] if len(streams) == 1 else _merged(streams):
         matched += 1
         history.note(event)
+        generation = event.number("generation")
+        if event.kind == "joined" and generation is not None and event.time is not None:
+            clocks.setdefault(event.file, {}).setdefault(generation, event.time)
         key = (
             event.member,
             event.kind,
@@ -132,8 +138,45 @@ def explain(
         lines=sum(one.lines for one in files),
         matched=matched,
         dropped=dropped + history.forgotten,
-        problems=tuple(problem for one in files for problem in one.problems),
+        problems=(*(problem for one in files for problem in one.problems), *_clocks(clocks)),
     )
+
+
+def _distinct(sources: Sequence[Source], names: Sequence[str]) -> list[str]:
+    """A name for each log; where two would be the same, the path or a number tells them apart."""
+    given = [names[i] if i < len(names) else "" for i in range(len(sources))]
+    short = [
+        name or (plain(os.path.basename(source)) if isinstance(source, str | os.PathLike) else "")
+        for name, source in zip(given, sources, strict=True)
+    ]
+    return [
+        name
+        if not name or short.count(name) == 1
+        else plain(os.fspath(source))
+        if isinstance(source, str | os.PathLike)
+        else f"{name} ({place + 1})"
+        for place, (name, source) in enumerate(zip(short, sources, strict=True))
+    ]
+
+
+_APART = 60.0
+"""Seconds: members join one generation within a few, so clocks that differ by more are wrong."""
+
+
+def _clocks(joins: Mapping[str, Mapping[int, float]]) -> Iterator[str]:
+    """Which logs' clocks are off, by the generations that their members joined together."""
+    files = list(joins)
+    for other in files[1:]:
+        apart = [joins[other][one] - joins[files[0]][one] for one in joins[other] if one in joins[files[0]]]
+        if len(apart) < 2:  # one may be a static member's, answered from the cache much later
+            continue
+        middle = sorted(apart)[len(apart) // 2]
+        if abs(middle) > _APART and all(abs(one - middle) < _APART for one in apart):
+            side = "ahead of" if middle > 0 else "behind"
+            yield (
+                f"{other}: its clock is {abs(middle):.0f} s {side} that of {files[0]}, by the generations "
+                "that both joined; the lines of the two are not in the order in which they happened"
+            )
 
 
 def _merged(streams: Sequence[Iterator[Event]]) -> Iterator[Event]:
