@@ -11,6 +11,8 @@ from sample_trace import crash, probing
 
 from protocol.film import animated, front_page, mermaid, pixels
 from protocol.film.raster import stills
+from protocol.releases import teaching
+from protocol.scenario import Scenario, simulate
 from protocol.trace import Trace
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -61,6 +63,12 @@ def test_the_front_page_shows_the_run_as_it_is_simulated_today() -> None:
     """If this fails, a step's words have changed: `python -m protocol.film > book/bench.svg`."""
     committed = Path(__file__).parent.parent / "book" / "bench.svg"
     assert committed.read_text(encoding="utf-8") == front_page()
+
+
+def test_a_jar_s_long_name_does_not_cover_the_next_one() -> None:
+    jars = [teaching(f"{n} " * 20, latest=n, leader_rule="mirror", member_rule="mirror") for n in (10, 11)]
+    film = animated(simulate(Scenario(old=jars[0], new=jars[1])))
+    assert re.findall(r">(1\d [^<]*), speaks v(\d+)<", film) == [("10 10 10…", "10"), ("11 11 11…", "11")]
 
 
 def test_the_sequence_diagram_has_every_message_and_takes_names_for_text() -> None:

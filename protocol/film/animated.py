@@ -159,7 +159,7 @@ def _legend(trace: Trace, y: float) -> Iterable[str]:
         x = 380 + 170 * place
         yield (
             f'<circle cx="{x}" cy="{y:.0f}" r="7" fill="{_FILL[side]}" stroke="{_RING[side]}" stroke-width="2.4"/>'
-            f'<text x="{x + 14}" y="{y + 4:.0f}" font-size="12.5" fill="{_MUTED}">{escape(name)}, speaks'
+            f'<text x="{x + 14}" y="{y + 4:.0f}" font-size="12.5" fill="{_MUTED}">{escape(_cut(name, 10))}, speaks'
             f" v{latest.get(name, '')}</text>"
         )
 
