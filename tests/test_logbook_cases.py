@@ -148,6 +148,17 @@ def test_a_cause_elsewhere_is_told_with_the_releases_that_print_it(text: str, re
         ),
         ("Static member which joins during Stable stage and doesn't affect selectProtocol", "cached assignment"),
         ("Sent a version 5 subscription and got version 4 assignment back (successful version pro...", "cut"),
+        ("Downgrade the current minimum supported version 4 to the smaller seen supported version 3", "v3 at most"),
+        ("Current minimum supported version remains at 4, last seen supported version was 4", "leader"),
+        (
+            "Requesting followup rebalance be scheduled by a-1 for 1661915609131 ms to probe for caught-up replica",
+            "KIP-441",
+        ),
+        (
+            "Requesting followup rebalance be scheduled for 1661915609131 ms to probe for caught-up replica tasks",
+            "KIP-441",
+        ),
+        ("org.apache.kafka.streams.errors.StreamsException: stream-thread [a] Failed to rebalance.", "ends"),
     ],
 )
 def test_a_line_of_the_clients_around_the_assignor_has_its_meaning(text: str, words: str) -> None:

@@ -144,17 +144,18 @@ def _followups(lines: Lines, history: History) -> Iterator[Diagnosis]:
 
 
 def _warm_ups(lines: Lines, history: History) -> Iterator[Diagnosis]:
-    checks = lines.of("warm-up check")
+    checks = lines.of("warm-up check", "warm-up planned")
     begun = [event for event in lines.of("followup begins") if "KIP-441" in meaning(event)]
     if not (checks or begun):
         return
     old = any(not event.possible & ~span("2.6.0", "2.6.0") for event in checks + begun)
+    count = lines.times("warm-up check", "warm-up planned", "followup begins")
     yield Diagnosis(
         name="warm-up probing",
         title="probing rebalances of KIP-441: warm-up replicas are not caught up yet",
         certainty=CERTAIN,
         grave=False,
-        what=f"{meaning((checks or begun)[0])} Such lines here: {lines.times('warm-up check', 'followup begins')}."
+        what=f"{meaning((checks or begun)[0])} Such lines here: {count}."
         + (" On 2.6.0 a follower's check may do nothing (KAFKA-10455)." if old else ""),
         evidence=shown([*checks, *begun]),
         cure="None: they end when the replicas are caught up. acceptable.recovery.lag, max.warmup.replicas and "

@@ -23,6 +23,8 @@ LEADER = frozenset(
         "future member, real answer",
         "smallest used",
         "smallest supported",
+        "smallest so far",
+        "warm-up planned",
         "pre-2.0 beside future",
         "pre-2.0 beside future, answered",
         "error assignment",

@@ -248,6 +248,14 @@ _TELLING: dict[str, Callable[[Event], str]] = {
         "everybody an error in its own version, at which all threads end; those of before 2.0 because they cannot read "
         "it."
     ),
+    "smallest so far": lambda event: (
+        f"The leader reads the subscriptions one by one; here is a member that supports v{event.number('supported')} "
+        "at most (-1 for one of before 2.0, which does not say it)."
+    ),
+    "warm-up planned": lambda event: (
+        f"The leader asks for a probing rebalance of KIP-441, due {_when(event)}: warm-up replicas have to catch up. "
+        "It has nothing to do with version probing."
+    ),
     "cut answer": lambda event: (
         f"The member sent v{event.number('used')} and was answered in v{event.number('received')}. The line is cut: "
         "its end says which version it speaks from now on."

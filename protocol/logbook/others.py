@@ -59,6 +59,11 @@ def _client() -> Iterator[Row]:
         ("StreamsPartitionAssignor", "DEBUG", _BELOW, f"{_RECEIVED} {probing}", span("2.2.2", "2.2.2") | span("2.3.1")),
         ("StreamsPartitionAssignor", "INFO", "new end point", _END_POINT, span("2.6.0")),
         ("StreamsPartitionAssignor", "INFO", "cut answer", _CUT, span("2.0.0")),
+        ("StreamsPartitionAssignor", "DEBUG", "smallest so far", _SO_FAR, _FIXED),
+        ("StreamsPartitionAssignor", "DEBUG", "leads", "Current minimum supported version remains at {least}", _FIXED),
+        ("StreamsPartitionAssignor", "INFO", "warm-up planned", f"{_LATER} {_CAUGHT}", span("2.6.0", "2.6.3")),
+        ("StreamsPartitionAssignor", "INFO", "warm-up planned", f"{_LATER_BY} {_CAUGHT}", span("2.7.0")),
+        ("StreamThread", "ERROR", "dies", "StreamsException: {words}Failed to rebalance", span(last="2.5.1")),
     ):  # fmt: skip
         yield kind, words, level, logger, "", since
 
@@ -74,6 +79,11 @@ _GOING = "exception during processing and the thread is going to shut down"
 _BELOW = "below version probing"
 _SKIPPED = "Encountered assignment error during partition assignment"
 _RECEIVED = "Received an assignment version {received} that is less than"
+_FIXED = span("2.2.2", "2.2.2") | span("2.3.1")
+_SO_FAR = "Downgrade the current minimum supported version {highest} to the smaller seen supported version {supported}"
+_LATER = "Requesting followup rebalance be scheduled for {when}"
+_LATER_BY = "Requesting followup rebalance be scheduled by {member} for {when}"
+_CAUGHT = "to probe for caught-up"
 _CUT = "Sent a version {used} subscription and got version {received} assignment back"
 _END_POINT = "Requested to schedule immediate rebalance to update group with new host endpoint"
 
