@@ -255,7 +255,7 @@ def relaid(trace: Trace) -> dict[str, list[str]]:
         head = f"{at:%Y-%m-%d %H:%M:%S},{at.microsecond // 1000:03} {made.level:5} [{thread}]"
         text, _, exception = made.text.partition(": java.lang.")
         own = files.setdefault(made.member, [])
-        own += [f"{head} o.a.k.s.p.i.{made.logger} - stream-thread [{thread}] {text}"]
+        own += [f"{head} o.a.k.s.p.i.{made.logger} - stream-thread [{thread}] {text}{':' * bool(exception)}"]
         own += [f"java.lang.{exception}", "\tat org.apache.kafka.Some.thing(Some.java:1)"] if exception else []
         own += [f"{head} c.e.App - an order was accepted"]
     return files

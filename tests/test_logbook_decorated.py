@@ -59,7 +59,8 @@ def decorated(trace: Trace, layout: Printed) -> Iterator[str]:
         assert made.time is not None
         text, _, exception = made.text.partition(": java.lang.")
         thread = f"app-{made.member.lower() * 4}-StreamThread-1"
-        yield from layout(at(made.time), thread, made.level, text, f"java.lang.{exception}" if exception else "")
+        said = text + ":" * bool(exception)
+        yield from layout(at(made.time), thread, made.level, said, f"java.lang.{exception}" if exception else "")
         yield f"{at(made.time)} INFO [http-1] an order of version 3 was kept in balance"
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from ..releases import Release, releases
@@ -136,8 +136,18 @@ def _event(text: str, record: Record, file: str, line: int, within: Releases) ->
         if found is not None:
             if shape.exception and shape.exception not in text:
                 shape, found = _exact(shape, text) or (shape, found)
-            return _made(shape, found, record, file, line, within)
+            event = _made(shape, found, record, file, line, within)
+            return _narrowed(event, text) if shape.exception else event
     return None
+
+
+def _narrowed(event: Event, text: str) -> Event:
+    """An exception behind the thread's last words on one line: only releases that print both."""
+    for shape in _shapes():
+        reading = shape.readings[0]
+        if reading.kind == "dies" and event.possible & reading.releases and shape.match(text):
+            return replace(event, possible=event.possible & reading.releases)
+    return event
 
 
 def _exact(shape: Shape, text: str) -> tuple[Shape, tuple[tuple[Reading, dict[str, str]], ...]] | None:
