@@ -227,7 +227,7 @@ def test_a_chapter_is_presented_one_section_a_screen(page: Page, at: Callable[[s
         page.keyboard.press("ArrowLeft")
     shot(page, "site-present")
     step_forward(page, page.locator(".vp-host:visible").first)
-    page.get_by_role("button", name="Leave").click()
+    page.get_by_role("button", name="Leave", exact=True).click()
     expect(page.locator("article.bd-article h1")).to_be_visible()
 
 
