@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 from protocol.logbook import Event, Progress, explain, read
 from protocol.logbook.moments import moment
 from protocol.logbook.plain import plain
+from protocol.logbook.search import _FREQUENT, needles
 
 MEMBER = "app-5f0c-StreamThread-1"
 OTHER = MEMBER.replace("5f0c", "77aa")
@@ -271,3 +272,7 @@ def test_a_progress_of_a_pipe_has_no_size() -> None:
 )
 def test_a_line_that_was_made_to_break_the_reader_costs_itself(text: str) -> None:
     assert [event.text for event in read([text, SAID])][-1] == TEXT
+
+
+def test_what_every_consumer_prints_day_and_night_does_not_stop_the_search() -> None:
+    assert not [needle for needle in needles() if needle in _FREQUENT]

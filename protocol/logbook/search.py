@@ -22,6 +22,13 @@ from .shapes import blank
 
 _RARE = "qjzQXZJxkVYKUHWvGMPLBCbDTASREF"
 """Letters from the rarest in a log on. A needle begins with one: each other byte is passed at once."""
+_FREQUENT = (
+    "Attempt to heartbeat failed since group is rebalancing (Re-)joining group Found no committed offset for partition "
+    "Setting offset for partition to the committed offset Adding newly assigned partitions Revoke previously assigned "
+    "Processed total records, ran punctuators, and committed total tasks since the last update Kafka version Notifying "
+    "assignor about the new Assignment Resetting offset for partition Cluster ID Discovered group coordinator"
+)
+"""What every consumer prints day and night: a needle in it would stop the search for nothing."""
 _SHORTEST, _LONG = 6, 12
 """Letters of a needle: a short one is taken only where no longer one begins with a letter nearly as rare."""
 
@@ -110,7 +117,12 @@ def needles() -> tuple[str, ...]:
     for shape in (*own.shapes(), *others.shapes()):
         pieces = re.split(r"\{\w*\}", blank(shape.words))
         starts = [
-            (_RARE.index(piece[at]) + 4 * max(0, _LONG - len(piece) + at), piece[at : at + _LONG])
+            (
+                _RARE.index(piece[at])
+                + 4 * max(0, _LONG - len(piece) + at)
+                + 99 * (piece[at : at + _LONG] in _FREQUENT),
+                piece[at : at + _LONG],
+            )
             for piece in pieces
             for at in range(len(piece) - _SHORTEST + 1)
             if piece[at] in _RARE
