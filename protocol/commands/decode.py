@@ -12,7 +12,7 @@ from pathlib import Path
 
 from .. import wire
 from ..errors import DecodeError
-from ..paste import Layer, Part, Sight, seen_by, taken_apart, unpack
+from ..paste import Layer, Sight, read_parts, seen_by, unpack
 from ..paste.layers import meaning_of
 from ..releases import Release, release
 from .answer import Unusable, print_json
@@ -43,21 +43,12 @@ def run(options: argparse.Namespace) -> int:
     """Print the answer; the exit status."""
     pasted = unpack(_input(options))
     reader = release(options.release) if options.release else None
-    parts = [_named(part, options.protocol) for part in pasted.parts]
-    layers: list[Layer] = []
-    failed: DecodeError | None = None
-    for part in parts:
-        try:
-            layers.append(taken_apart(part, kind=options.kind))
-        except DecodeError as error:
-            failed = failed or error
-    if not layers and failed:
-        raise failed
+    layers = read_parts(pasted, kind=options.kind, protocol=options.protocol or "")
     sights = [_sight(layer, reader, options.used) for layer in layers]
     if options.format == "json":
         told = {
             "form": pasted.form,
-            "bytes": sum(len(part.data) for part in parts),
+            "bytes": sum(len(part.data) for part in pasted.parts),
             **_layer_json(layers[0], sights[0]),
         }
         if len(layers) > 1:
@@ -70,8 +61,6 @@ def run(options: argparse.Namespace) -> int:
     problem = next((layer.problem for layer in layers if layer.problem), None)
     if problem:
         raise DecodeError(problem.problem, offset=problem.offset, field=problem.name)
-    if failed:
-        raise failed
     return 0
 
 
@@ -83,12 +72,6 @@ def _input(options: argparse.Namespace) -> str | bytes:
     if options.bytes == ["-"]:
         return sys.stdin.buffer.read()
     return " ".join(options.bytes)
-
-
-def _named(part: Part, protocol: str | None) -> Part:
-    if protocol is None:
-        return part
-    return Part(data=part.data, label=part.label, role=part.role, protocol=protocol)
 
 
 def _sight(layer: Layer, reader: Release | None, used: int | None) -> Sight | None:

@@ -12,7 +12,19 @@ from .forms import NotBytes, Part, Paste, unpack
 from .layers import Layer, notes, taken_apart, unreadable
 from .reader import Sight, seen_by
 
-__all__ = ["Layer", "NotBytes", "Part", "Paste", "Sight", "notes", "read_paste", "seen_by", "taken_apart", "unpack"]
+__all__ = [
+    "Layer",
+    "NotBytes",
+    "Part",
+    "Paste",
+    "Sight",
+    "notes",
+    "read_parts",
+    "read_paste",
+    "seen_by",
+    "taken_apart",
+    "unpack",
+]
 
 
 def read_paste(pasted: str | bytes, *, kind: str | None = None, protocol: str = "") -> tuple[Layer, ...]:
@@ -26,9 +38,14 @@ def read_paste(pasted: str | bytes, *, kind: str | None = None, protocol: str = 
 
     Raises: NotBytes where there are no bytes in it, DecodeError where no part of it is a message.
     """
+    return read_parts(unpack(pasted), kind=kind, protocol=protocol)
+
+
+def read_parts(pasted: Paste, *, kind: str | None = None, protocol: str = "") -> tuple[Layer, ...]:
+    """As `read_paste`, of what was told apart already."""
     layers: list[Layer] = []
     failed: list[DecodeError] = []
-    for part in unpack(pasted).parts:
+    for part in pasted.parts:
         named = replace(part, protocol=protocol or part.protocol)
         try:
             layers.append(taken_apart(named, kind=kind))
