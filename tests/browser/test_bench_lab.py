@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pages import key
 from playwright.sync_api import Page, expect
 
 from protocol.bench import link
@@ -40,10 +41,6 @@ def bench(lab: Any, page: Page) -> Any:
 
     yield opened
     (lab.folder / "bench.ipynb").unlink(missing_ok=True)
-
-
-def key(page: Page, name: str) -> Any:
-    return page.locator(f'[data-key="{name}"]')
 
 
 def test_a_pick_is_on_the_screen_at_once(bench: Any, page: Page, shot: Any) -> None:

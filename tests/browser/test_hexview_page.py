@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pages import axe
 from playwright.sync_api import Locator, Page, expect
 
 from protocol import wire
@@ -178,9 +178,7 @@ def test_it_can_be_read_in_every_look(show: Callable[..., Page], request: pytest
     parts += [".said .of", ".aside", ".answer .log", ".notes li"]
     assert {name: ratio for name, ratio in page.evaluate(CONTRAST, parts) if ratio < 4.5} == {}
     if (scheme, width) in (("light", "420"), ("dark", "1280")):
-        page.evaluate((resources.files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8"))
-        found = page.evaluate("() => axe.run()")["violations"]
-        assert [f"{one['id']}: {[node['target'] for node in one['nodes']]}" for one in found] == []
+        assert axe(page) == []
     shot(page.locator("main"), f"hexview-{scheme}-{width}")
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pages import axe, key
 from playwright.sync_api import Page, expect
 
 from protocol.runbook import Runbook
@@ -30,18 +30,6 @@ def show(page: Page, tmp_path: Path) -> Callable[..., Page]:
         return page
 
     return opened
-
-
-def key(page: Page, name: str) -> Any:
-    return page.locator(f'[data-key="{name}"]')
-
-
-def axe(page: Page) -> list[str]:
-    """What axe-core finds on the page, one line each."""
-    page.evaluate((resources.files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8"))
-    found = page.evaluate("() => axe.run()")
-    assert len(found["passes"]) > 25
-    return [f"{one['id']}: {[node['target'] for node in one['nodes']]}" for one in found["violations"]]
 
 
 @pytest.mark.parametrize("page", LOOKS, indirect=True)
